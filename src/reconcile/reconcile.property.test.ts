@@ -25,8 +25,9 @@ const property = fc.asyncProperty(
   fc.subarray([...subjects.keys()]),
   subjectSets,
   stepLists,
-  async (there, indexes, steps) => {
-    const world = new World();
+  fc.boolean(),
+  async (there, indexes, steps, listsHideMarks) => {
+    const world = new World({ listsHideMarks });
     await world.begin(there);
     for (const step of steps) await world.run(withSubjectFrom(indexes, step));
     await world.calmDown();

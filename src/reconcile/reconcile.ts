@@ -33,6 +33,7 @@ import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
 import { isHandedOver, releaseMessage } from "./find/handover.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
+import { isMarkKnown } from "./find/unlisted-marks.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { assessReadiness } from "./status/readiness.ts";
@@ -164,13 +165,19 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const current = await replaceIfExpiredOrLost(context, desired, existing);
   const remote = await update(context, desired, current);
   state.remote = remote;
-  state.owner = ownerMarkOf(remote) === undefined ? ownerMark(context.owner) : "";
+  noteOwner(context, remote);
   state.appliedFields = applied;
   forgetDroppedModules(context);
   const known = state.appliedSecrets ?? appliedSecretsOf(context);
   if (!areSameVersions(desired.secrets, known)) state.appliedSecrets = desired.secrets;
   state.appliedDigest = desired.digest;
   return remote;
+}
+
+/** Where no answer has told of a mark, the status goes on saying what it says. */
+function noteOwner(context: ReconcileContext, remote: Remote): void {
+  if (!isMarkKnown(context, remote.id)) return;
+  context.state.owner = ownerMarkOf(remote) === undefined ? ownerMark(context.owner) : "";
 }
 
 function hold({ state }: ReconcileContext, remote: Remote): void {

@@ -131,6 +131,46 @@ describe("a list", () => {
   });
 });
 
+describe("a GET that is answered after a list that began later", () => {
+  async function readBesideList(unlisted: readonly string[]): Promise<[Remote | undefined, Collection]> {
+    for (const member of unlisted) gateway.unlisted.add(member);
+    const { id } = gateway.seed(ipPolicies, { description: "old", metadata: "mark" });
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { get } = gateway;
+    gateway.get = async (resource, wanted) => {
+      const remote = await get(resource, wanted);
+      await held;
+      return remote;
+    };
+    const collection = of(ipPolicies);
+    const read = collection.read(id, request);
+    await clock.advance(1);
+    gateway.change(ipPolicies, id, { description: "new" });
+    await collection.listed(clock.now(), { lane: "sync" });
+    answer();
+    return [await read, collection];
+  }
+
+  it("tells the metadata that the list left out, and nothing else", async () => {
+    const [remote, collection] = await readBesideList(["metadata"]);
+    expect(remote).toMatchObject({ description: "new", metadata: "mark" });
+    expect(collection.markedFor("nobody")).toEqual([]);
+    expect([collection.isMarkUnknown(remote?.id ?? ""), collection.isMarkStale(remote?.id ?? "")]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it("changes nothing of what the list showed", async () => {
+    const [remote, collection] = await readBesideList([]);
+    expect(remote).toBe(collection.cached(remote?.id ?? ""));
+    expect(remote).toMatchObject({ description: "new", metadata: "mark" });
+  });
+});
+
 describe("a resource", () => {
   it("is known from the list", async () => {
     const { id } = gateway.seed(ipPolicies, {});

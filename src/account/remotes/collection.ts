@@ -39,6 +39,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#marks?.areHidden === true;
   }
 
+  /** Whether an answer has shown an owner mark, or other metadata, that the latest list left out. */
+  get surelyHidesMarks(): boolean {
+    return this.#marks?.areSurelyHidden === true;
+  }
+
   /** Whether a listed remote may have an owner mark that nothing has ever shown. */
   isMarkUnknown(id: string): boolean {
     return this.#marks?.isUnknown(id) === true;
@@ -72,8 +77,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
       const remote = this.#withoutSecrets(answer);
       this.#options.keyProof?.recordSeenIDs([remote.id], epoch);
-      this.#marks?.ofAnswer(remote);
+      this.#marks?.ofRead(remote, startedAt >= (this.listedAt ?? 0));
       this.#inventory.recordRead(remote, startedAt);
+      this.#showMetadata(remote);
       // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
       return this.cached(id) ?? remote;
     } catch (error) {
@@ -329,9 +335,17 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
 
   async #recordAnswer(answer: Promise<Remote>): Promise<Remote> {
     const remote = await answer;
-    this.#marks?.ofAnswer(remote);
+    this.#marks?.ofWrite(remote);
     this.#recordWrite(this.#withoutSecrets(remote));
     return remote;
+  }
+
+  /** What is known may be of a list that began after the read of this remote, and that has no metadata. */
+  #showMetadata({ id, metadata }: Remote): void {
+    const known = this.cached(id);
+    const at = this.#inventory.seenAt(id);
+    if (!this.hidesMarks || metadata === undefined || at === undefined || known?.["metadata"] !== undefined) return;
+    this.#inventory.recordRead({ ...known, id, metadata }, at);
   }
 
   #recordWrite(remote: Remote): void {

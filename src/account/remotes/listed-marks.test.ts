@@ -14,7 +14,11 @@ const many = Array.from({ length: 50 }, (_, index) => `i${index}`);
 const list = (given: readonly Remote[]) => marks.ofList(given, (id) => known.get(id));
 const answer = (remote: Remote): void => {
   known.set(remote.id, remote);
-  marks.ofAnswer(remote);
+  marks.ofRead(remote, true);
+};
+const written = (remote: Remote): void => {
+  known.set(remote.id, remote);
+  marks.ofWrite(remote);
 };
 const unknown = (ids: readonly string[]) => ids.filter((id) => marks.isUnknown(id));
 
@@ -47,7 +51,7 @@ describe("a list without metadata", () => {
   it("tells nothing of a row until an answer does, and that stays known with the next list", () => {
     list(rows("a", "b"));
     answer(row("a"));
-    expect(unknown(["a", "b", "c"])).toEqual(["b"]);
+    expect(unknown(["a", "b"])).toEqual(["b"]);
     list(rows("a", "b"));
     expect(unknown(["a", "b"])).toEqual(["b"]);
     expect([marks.isStale("a"), marks.isStale("b")]).toEqual([true, true]);
@@ -81,8 +85,8 @@ describe("a service whose answers to 20 GETs have none either", () => {
     expect(unknown(many)).toEqual([]);
   });
 
-  it("is asked no more when an answer about something new shows its metadata", () => {
-    answer(row("new", "text"));
+  it("is asked no more when a write sets the metadata of a remote, listed or new", () => {
+    for (const id of ["new", "i30"]) written(row(id, "text"));
     expect(marks.areHidden).toBe(false);
   });
 
@@ -92,10 +96,41 @@ describe("a service whose answers to 20 GETs have none either", () => {
   });
 
   it("is asked again when a list leaves out what an answer has shown", () => {
-    answer(row("new", "text"));
+    written(row("new", "text"));
     list(rows("new", ...many));
     expect(unknown(many)).toHaveLength(30);
   });
+});
+
+it.each([
+  ["a GET shows what the list left out", () => answer(row("i49", "text"))],
+  [
+    "a list leaves out what an answer has shown",
+    () => {
+      written(row("i49", "text"));
+      list(rows(...many));
+    },
+  ],
+])("no number of answers without is enough once %s", (_, see) => {
+  list(rows(...many));
+  see();
+  expect(marks.areSurelyHidden).toBe(true);
+  for (const id of many.slice(0, 30)) answer(row(id));
+  expect(unknown(many)).toHaveLength(19);
+  list([row("a", "")]);
+  expect([marks.areHidden, marks.areSurelyHidden]).toEqual([false, false]);
+});
+
+it("an answer that was asked for before the latest list tells whose a remote was, not whose it is", () => {
+  list(rows("a"));
+  marks.ofRead(row("a", "text"), false);
+  expect([marks.isUnknown("a"), marks.isStale("a")]).toEqual([false, true]);
+});
+
+it("what the latest list does not have may be marked as well", () => {
+  list(rows("a", "b"));
+  list(rows("a"));
+  expect([marks.isUnknown("b"), marks.isStale("b")]).toEqual([true, true]);
 });
 
 it("one remote that is read often counts once", () => {

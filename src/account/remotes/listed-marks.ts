@@ -20,10 +20,17 @@ export class ListedMarks {
   /** Those of which an answer has told at any time. */
   #answered = new Set<string>();
   #answersWithout = 0;
+  /** Metadata was seen of a remote that a list showed without it. */
+  #isProven = false;
 
   /** Whether the latest list left `metadata` out of all rows, as far as is known not only because none is set. */
   get areHidden(): boolean {
-    return this.#unlisted.size > 0 && this.#answersWithout < ENOUGH_ANSWERS;
+    return this.#unlisted.size > 0 && (this.#isProven || this.#answersWithout < ENOUGH_ANSWERS);
+  }
+
+  /** Whether an answer has shown what the latest list left out. */
+  get areSurelyHidden(): boolean {
+    return this.#unlisted.size > 0 && this.#isProven;
   }
 
   /** The rows of a complete list, with the metadata that answers have told where the list shows none. */
@@ -33,36 +40,43 @@ export class ListedMarks {
       this.#unlisted = new Set();
       this.#answered = new Set();
       this.#answersWithout = 0;
+      this.#isProven = false;
       return rows;
     }
     this.#unlisted = new Set(rows.map(({ id }) => id));
     this.#answered = this.#answered.intersection(this.#unlisted);
-    // An answer had what this list leaves out.
-    if (rows.some(({ id }) => hasText(known(id)))) this.#answersWithout = 0;
+    if (rows.some(({ id }) => hasText(known(id)))) this.#isProven = true;
     return rows.map((row) => {
       const before = known(row.id);
       return before && shows(before) ? { ...row, metadata: before["metadata"] } : row;
     });
   }
 
-  /** An answer about one remote, which shows all that it has. */
-  ofAnswer(remote: Remote): void {
-    const { id } = remote;
-    if (this.#unlisted.has(id)) {
-      if (shows(remote)) this.#answersWithout = 0;
-      else if (!this.#answered.has(id)) this.#answersWithout += 1;
-    }
+  /** The answer to a write, which shows all that the remote has. The write may have set its metadata. */
+  ofWrite({ id }: Remote): void {
     this.#answered.add(id);
     this.#answeredSinceList.add(id);
   }
 
-  /** Whether nothing has ever told whose remote it is. */
-  isUnknown(id: string): boolean {
-    return this.areHidden && this.#unlisted.has(id) && !this.#answered.has(id);
+  /** The answer to a GET, which shows all that the remote has. `isCurrent`: it began after the latest list. */
+  ofRead(remote: Remote, isCurrent: boolean): void {
+    const { id } = remote;
+    if (this.#unlisted.has(id)) {
+      if (hasText(remote)) this.#isProven = true;
+      if (shows(remote)) this.#answersWithout = 0;
+      else if (!this.#answered.has(id)) this.#answersWithout += 1;
+    }
+    this.#answered.add(id);
+    if (isCurrent) this.#answeredSinceList.add(id);
   }
 
-  /** Whether somebody may have marked the remote since an answer has told whose it is. */
+  /** Whether nothing has ever told whose remote it is. */
+  isUnknown(id: string): boolean {
+    return this.areHidden && !this.#answered.has(id);
+  }
+
+  /** Whether somebody may have marked the remote since an answer has told whose it is, if one ever has. */
   isStale(id: string): boolean {
-    return this.areHidden && this.#unlisted.has(id) && !this.#answeredSinceList.has(id);
+    return this.areHidden && !this.#answeredSinceList.has(id);
   }
 }

@@ -9,6 +9,7 @@ import { customResourceOf } from "../../schema/common.ts";
 import { DEFAULT_ACCOUNT, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, type Credentials, findCredentials } from "../account/credentials.ts";
+import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
@@ -29,6 +30,8 @@ interface What {
   listed?: readonly Kind[];
   /** Whether tunnel sessions are read. */
   sessions?: boolean;
+  /** Whether the owner marks of remotes without an object are read where lists leave them out. */
+  marks?: boolean;
 }
 
 /** Reads the account, and all objects of the cluster whose remotes are in it. */
@@ -41,7 +44,9 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   const { objects, isRead } = await readObjects(cluster.client, scope, problems);
   await using reader = new AccountReader(credentials);
   const reading = { reader, terminal, problems };
-  const remotes = await remotesOf(what.listed ?? kinds, reading);
+  const managed = new Set([...objects.values()].flat().map(({ status }) => status?.id));
+  const isMarkNeeded = ({ id }: Remote) => what.marks === true && !managed.has(id);
+  const remotes = await remotesOf(what.listed ?? kinds, { ...reading, isMarkNeeded });
   const sessions = groupsOf((what.sessions && (await listed(tunnelSessions, reading))) || []);
   terminal.progress?.("");
   const ours = new Map(
@@ -54,10 +59,10 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   };
 }
 
-/** The remotes of each kind whose list can be read. Throws CommandError if no list can be read. */
+/** The remotes of each kind whose list can be read, with their owner marks. Throws CommandError if no list can be read. */
 export async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
   await using reader = new AccountReader(credentials);
-  const remotes = await remotesOf(kinds, { reader, terminal, problems });
+  const remotes = await remotesOf(kinds, { reader, terminal, problems, isMarkNeeded: () => true });
   terminal.progress?.("");
   return remotes;
 }
@@ -66,6 +71,8 @@ interface Reading {
   reader: AccountReader;
   terminal: Terminal;
   problems: string[];
+  /** Whether the owner mark of a remote is read where lists leave it out. Default: it is not. */
+  isMarkNeeded?: (remote: Remote) => boolean;
 }
 
 async function remotesOf(of: readonly Kind[], reading: Reading): Promise<Map<Kind, readonly Remote[]>> {
@@ -84,12 +91,12 @@ async function remotesOf(of: readonly Kind[], reading: Reading): Promise<Map<Kin
  */
 async function listed(
   resource: Resource,
-  { reader, terminal, problems }: Reading,
+  { reader, terminal, problems, isMarkNeeded = () => false }: Reading,
   isFirst = false,
 ): Promise<Remote[] | undefined> {
   const show = (count: number) => terminal.progress?.(`Reading ${resource.path}: ${count}`);
   try {
-    return await reader.list(resource, show);
+    return await withMetadata(resource, await reader.list(resource, show), { reader, terminal }, isMarkNeeded);
   } catch (error) {
     const isFatal = error instanceof AccountFailure && isFirst;
     if (isFatal || !(error instanceof CommandError)) throw error;

@@ -7,6 +7,7 @@ import { textOf } from "../../runtime/log.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { Kind, ModulesLocation } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
+import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
@@ -105,7 +106,10 @@ async function readSelected(reader: AccountReader, selection: Selection, { termi
   };
   for (const kind of selection.kinds) {
     const show = (count: number) => terminal.progress?.(`Reading ${kind.resource.path}: ${count}`);
-    await attempt(kind, () => reader.list(kind.resource, show));
+    // A manifest has the metadata, and the names of what is managed already are those in the owner marks.
+    await attempt(kind, async () =>
+      withMetadata(kind.resource, await reader.list(kind.resource, show), { reader, terminal }, () => true),
+    );
   }
   for (const { kind, id } of selection.unlisted) await attempt(kind, () => readModules(reader, kind, id, problems));
   terminal.progress?.("");

@@ -36,7 +36,7 @@ export async function deleteOrphans(nodes: readonly Node[], { flags, problems, t
 /** False: the remote was not deleted. */
 async function deleteOne(node: Node, reader: AccountReader, flags: AccountFlags, terminal: Terminal): Promise<boolean> {
   try {
-    const reason = await reasonToKeep(node, flags, terminal);
+    const reason = await reasonToKeep(node, reader, flags, terminal);
     if (reason !== undefined) throw new CommandError(reason);
     await reader.delete(node.kind.resource, node.id ?? "");
     terminal.say(`Deleted ${titleOf(node)}`);
@@ -60,13 +60,21 @@ function usersFirst(nodes: readonly Node[]): Node[] {
   return [...sorted];
 }
 
-async function reasonToKeep(node: Node, flags: AccountFlags, terminal: Terminal): Promise<string | undefined> {
+async function reasonToKeep(
+  node: Node,
+  reader: AccountReader,
+  flags: AccountFlags,
+  terminal: Terminal,
+): Promise<string | undefined> {
   const { graph, problems } = await load(flags, terminal, { listed: [node.kind, ...using(node.kind)], sessions: true });
   if (problems.length > 0) return problems.join("; ");
   const now = graph.nodes.find(({ kind, id }) => kind === node.kind && id === node.id);
   if (!now?.remote) return "it is gone";
   if (now.object) return `it has the object ${titleOf(now)} now`;
-  if (node.remote && ownerMarkOf(now.remote) !== ownerMarkOf(node.remote)) return "somebody else has marked it";
+  // A list may leave out the mark.
+  const remote = await reader.get(node.kind.resource, now.remote.id);
+  if (!remote) return "it is gone";
+  if (node.remote && ownerMarkOf(remote) !== ownerMarkOf(node.remote)) return "somebody else has marked it";
   const [user] = [...usersOf(now), ...adopting(graph, node)];
   if (user) return `${titleOf(user)} uses it or is to adopt it`;
   const sessions = sessionsOf(graph.sessions, node.id).length;

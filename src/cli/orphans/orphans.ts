@@ -23,7 +23,7 @@ interface Flags extends AccountFlags, OutputFlags {
  */
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
   refuseUnsafeFlags(flags, terminal);
-  const loaded = await load(flags, terminal, { sessions: true });
+  const loaded = await load(flags, terminal, { sessions: true, marks: true });
   const { graph, problems, clusterID } = loaded;
   const remotes = [...markedWithoutObject(graph, clusterID), ...(flags.unmanaged ? unmanaged(graph) : [])];
   if (flags.import && remotes.length > 0) {

@@ -184,7 +184,7 @@ async function adoptExisting(context: ReconcileContext, error: GatewayError): Pr
     context.state.origin = originOfMarked(context.object);
     return remote;
   }
-  refuseOtherHolder(context, remote.id);
+  await refuseOtherHolder(context, remote.id);
   refuseForeignMark(context, remote);
   const way = context.cluster.mayAdopt(context.object)
     ? `To take over ${remote.id}, add to the spec: adopt: {id: ${remote.id}}`

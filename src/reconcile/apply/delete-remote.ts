@@ -91,8 +91,8 @@ export async function deleteWithLossGuard(
 ): Promise<boolean> {
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
-  await refuseNewForeignMark(context, id);
   const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDeleted(id);
+  await refuseNewForeignMark(context, id);
   const existed = await sendDelete(context, id, assertValid);
   if (!existed) {
     await remotes.listed(0, requestOptions(context));

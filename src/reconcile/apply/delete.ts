@@ -105,12 +105,8 @@ function prepareRetention(context: ReconcileContext): void {
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (context.kind.location.type === "modules") return releaseModules(context);
   const id = await findIDToDelete(context).catch((error: unknown) => leaveToOwner(context, error));
-  const { object, state } = context;
-  // The search may have found what was adopted, in place of what is no more.
-  const isAdopted = state.origin !== undefined && isRetained(object, state.origin);
-  const ids = [isAdopted ? undefined : id, ...retiringOf(context)]
-    .filter((one) => one !== undefined)
-    .filter((one) => !isKnownForeign(context, one) && !otherHolder(context, one));
+  const { state } = context;
+  const ids = await ownOf(context, id);
   if (ids.length === 0) return;
   if (id !== undefined) state.remote ??= { id };
   const leftBehind: LeftBehind[] = [];
@@ -120,6 +116,17 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
     tellUnseenUsers(context, one);
   }
   if (leftBehind[0]) throw leftBehind[0];
+}
+
+/** Of the remote that was found and those that were replaced: the ids of those that go with the object. */
+async function ownOf(context: ReconcileContext, found: string | undefined): Promise<string[]> {
+  const { object, state } = context;
+  // The search may have found what was adopted, in place of what is no more.
+  const isAdopted = state.origin !== undefined && isRetained(object, state.origin);
+  const ids: string[] = [];
+  for (const id of [isAdopted ? undefined : found, ...retiringOf(context)])
+    if (id !== undefined && !(await otherHolder(context, id)) && !isKnownForeign(context, id)) ids.push(id);
+  return ids;
 }
 
 /**
@@ -227,6 +234,6 @@ async function findIDToDelete(context: ReconcileContext): Promise<string | undef
   // Never delete what another object or cluster has marked meanwhile. A new process has to list to see the mark.
   await remotes.listed(0, requestOptions(context));
   const remote = remotes.cached(id);
-  if (remote && !otherHolder(context, id)) refuseForeignMark(context, remote);
+  if (remote && !(await otherHolder(context, id))) refuseForeignMark(context, remotes.cached(id) ?? remote);
   return id;
 }

@@ -4,6 +4,7 @@ import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isKnownForeign } from "../find/conflicts.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
+import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
@@ -23,6 +24,7 @@ const STILL_USED_MS = 60_000;
  */
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
+  await refuseNewForeignMark(context, old.id);
   // The intent takes the id of the old remote from the status, so that id has to be there first.
   if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
   return create(context, desired, old.id);

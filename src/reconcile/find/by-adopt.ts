@@ -8,10 +8,11 @@ import { findByNaturalKey } from "./by-natural-key.ts";
 import { refuseAdoption, refuseForeignMark, remoteMissing } from "./conflicts.ts";
 import { handoverSource } from "./handover.ts";
 import { refuseOtherHolder } from "./holders.ts";
+import { readMark } from "./unlisted-marks.ts";
 
 /** The remote that `spec.adopt.id` names. */
 export async function findByAdoptID(context: ReconcileContext, id: string): Promise<Remote> {
-  refuseOtherHolder(context, id);
+  await refuseOtherHolder(context, id);
   const remote = await remotesOf(context).read(id, requestOptions(context));
   if (!remote)
     throw new Blocked(
@@ -31,7 +32,7 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
     throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${resource.title} can only be found by its id`);
   const remote = await findByNaturalKey(context, context.clock.now());
   if (remote) {
-    refuseOtherHolder(context, remote.id);
+    await refuseOtherHolder(context, remote.id);
     return adopt(context, remote);
   }
   if (isObserveOnly(context.object)) throw remoteMissing(context, String(context.object.spec[naturalKey]));
@@ -39,11 +40,13 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
 }
 
 /** Takes a remote that this object does not hold, or looks at it if the object only observes. */
-export function adopt(context: ReconcileContext, remote: Remote): Remote {
+export async function adopt(context: ReconcileContext, found: Remote): Promise<Remote> {
   const { object, owner, state } = context;
   const { origin } = object.status ?? {};
+  if (isObserveOnly(object)) return found;
+  await readMark(context, found.id);
+  const remote = remotesOf(context).cached(found.id) ?? found;
   refuseForeignMark(context, remote);
-  if (isObserveOnly(object)) return remote;
   const source = handoverSource(context, remote.id);
   // What somebody gives, or what was made for this object, is no adoption.
   const isOwn = origin === "Created" || isMarkOf(ownerMarkOf(remote), owner);

@@ -25,7 +25,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   const { kind, object, cluster } = context;
   const id = idFromSpec(kind, object, cluster) ?? object.status?.id;
   if (id === undefined) return unresolved(context);
-  if (kind.location.type !== "entry") refuseOtherHolder(context, id);
+  if (kind.location.type !== "entry") await refuseOtherHolder(context, id);
   retireFormer(context, id);
   const intent = unsettledIntent(context);
   if (object.status?.id !== id && !intent?.signed) refuseEntryOfOthers(context, id);

@@ -24,7 +24,7 @@ import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "./mass-los
 export async function findByStatusID(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const { object } = context;
   refuseOtherAdoption(object, id);
-  refuseOtherHolder(context, id);
+  await refuseOtherHolder(context, id);
   const remote = await getFromRightAccount(context, id);
   if (remote) return isObserver(object) ? adopt(context, remote) : refuseForeignMark(context, remote);
   context.changes.push({ type: "Missing", id });

@@ -104,7 +104,8 @@ describe("a remote that two objects adopt", () => {
     const owner = { cluster: "c1", namespace: "team-a", name: "first" };
     scene.gateway.change(IPPolicy.resource, id, { metadata: withOwnerMark(undefined, owner) });
     await scene.resync(IPPolicy);
-    expect(otherHolder({ ...scene.contextFor(second), object: first }, id)?.metadata.name).toBe("second");
+    const holder = await otherHolder({ ...scene.contextFor(second), object: first }, id);
+    expect(holder?.metadata.name).toBe("second");
   });
 
   it("stays with the first while that is about to have it by a replacement", async () => {

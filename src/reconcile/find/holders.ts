@@ -14,6 +14,7 @@ import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
 import { handoverSource, isHandover } from "./handover.ts";
+import { readMark } from "./unlisted-marks.ts";
 
 // Several objects may name one remote, also in different namespaces. One of them holds it, and only this one changes it:
 // the one that the owner mark of the remote names or, without such a mark, the one whose status has the id. Among
@@ -21,11 +22,12 @@ import { handoverSource, isHandover } from "./handover.ts";
 // another one.
 
 /** Throws Blocked when another object holds the remote, or may take it before this one. */
-export function refuseOtherHolder(context: ReconcileContext, id: string): void {
+export async function refuseOtherHolder(context: ReconcileContext, id: string): Promise<void> {
   const { kind, object } = context;
   if (isObserveOnly(object)) return;
+  const holding = await otherHolder(context, id);
   const isNext = holds(kind, object, id) || handoverSource(context, id) !== undefined;
-  const other = otherHolder(context, id) ?? (isNext ? undefined : earlierTaker(context, id));
+  const other = holding ?? (isNext ? undefined : await earlierTaker(context, id));
   if (!other) return;
   const has = `${kind.kind} ${nameOf(other)}, which has ${id}`;
   throw new Blocked(
@@ -43,22 +45,32 @@ function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObjec
 }
 
 /** The other object that holds the remote. Undefined: this object holds it, or no object does. */
-export function otherHolder(context: ReconcileContext, id: string): ManagedObject | undefined {
+export async function otherHolder(context: ReconcileContext, id: string): Promise<ManagedObject | undefined> {
   const { kind, object, cluster } = context;
-  const others = cluster.othersWithRemoteID(kind, id, object).filter((other) => holds(kind, other, id));
-  const holding = others.filter((other) => !isHandover(context, other, object, id));
   // What one that has ended had is that of the living.
-  if (holding.length === 0 || cluster.isUnfinalized(object)) return holding[0];
+  if (othersHolding(context, id).length === 0 || cluster.isUnfinalized(object)) return othersHolding(context, id)[0];
+  await readMark(context, id);
+  const holding = othersHolding(context, id);
   const isHolding = holds(kind, object, id) && !holding.some((other) => isHandover(context, object, other, id));
   return otherThan(object, firstOf(context, id, isHolding ? [object, ...holding] : holding));
 }
 
-/** An object that never had the remote, wants it, and is older than this one, which never had it either. */
-function earlierTaker(context: ReconcileContext, id: string): ManagedObject | undefined {
+/** The other objects that have the remote and do not give it to this one. */
+function othersHolding(context: ReconcileContext, id: string): ManagedObject[] {
   const { kind, object, cluster } = context;
-  const wanting = cluster.othersSpecifying(kind, id, object).filter((other) => mayTake(context, other));
-  return otherThan(object, firstOf(context, id, [object, ...wanting]));
+  const others = cluster.othersWithRemoteID(kind, id, object).filter((other) => holds(kind, other, id));
+  return others.filter((other) => !isHandover(context, other, object, id));
 }
+
+/** An object that never had the remote, wants it, and is older than this one, which never had it either. */
+async function earlierTaker(context: ReconcileContext, id: string): Promise<ManagedObject | undefined> {
+  if (othersTaking(context, id).length === 0) return undefined;
+  await readMark(context, id);
+  return otherThan(context.object, firstOf(context, id, [context.object, ...othersTaking(context, id)]));
+}
+
+const othersTaking = (context: ReconcileContext, id: string): ManagedObject[] =>
+  context.cluster.othersSpecifying(context.kind, id, context.object).filter((other) => mayTake(context, other));
 
 const otherThan = (object: ManagedObject, first: ManagedObject | undefined): ManagedObject | undefined =>
   first?.metadata.uid === object.metadata.uid ? undefined : first;

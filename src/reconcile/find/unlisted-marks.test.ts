@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { Scene } from "../testing/scene.ts";
 
@@ -108,6 +110,23 @@ describe("a remote that somebody has marked for another cluster", () => {
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
   });
 
+  it.each([
+    ["leave marks out", ["metadata"]],
+    ["show marks", []],
+  ])("is not changed when the GET that confirms drift shows it, where lists %s", async (_, unlisted) => {
+    scene = new Scene();
+    for (const member of unlisted) scene.gateway.unlisted.add(member);
+    const object = await scene.given(IPPolicy, "office", { description: "ours" });
+    scene.gateway.change(IPPolicy.resource, scene.idOf(object), { description: "theirs" });
+    await scene.resync(IPPolicy);
+    scene.gateway.beforeCall = ({ verb }) => {
+      if (verb === "get") remark(IPPolicy, object, THEIRS);
+    };
+    await scene.settle(object);
+    expect(calls()).toEqual([`get ${scene.idOf(object)}`]);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
+  });
+
   it("is not deleted", async () => {
     const object = await scene.given(IPPolicy, "office");
     remark(IPPolicy, object, THEIRS);
@@ -117,6 +136,82 @@ describe("a remote that somebody has marked for another cluster", () => {
     expect(calls().filter((call) => call.startsWith("delete"))).toEqual([]);
     expect(remotes()).toHaveLength(1);
   });
+});
+
+describe.each([
+  ["leave out marks", ["metadata"], 1],
+  ["show marks", [], 0],
+])("where lists %s, a remote that moved, and whose first object came back from a backup", (_, unlisted, reads) => {
+  let [old, next]: ManagedObject[] = [];
+
+  beforeEach(async () => {
+    scene = new Scene();
+    for (const member of unlisted) scene.gateway.unlisted.add(member);
+    old = await scene.given(IPPolicy, "old", { description: "old" });
+    const adopt = { id: scene.idOf(old), from: "team-a/old" };
+    scene.cluster.annotateByHand(old, annotations.releaseTo, "team-a/next");
+    next = await scene.apply(IPPolicy, "next", { description: "next", adopt });
+    await scene.settle(next);
+    scene.cluster.restore(old);
+    scene.restart();
+    scene.resetCounts();
+  });
+
+  const both = () => [old, next] as [ManagedObject, ManagedObject];
+
+  it("is had by the object that it is marked for, whichever is looked at first", async () => {
+    const [before, now] = both();
+    for (const object of [before, now, before]) await scene.reconcile(object);
+    expect(scene.reason(before)).toBe(
+      `OwnershipConflict: Delete this object, or IPPolicy team-a/next, which has ${scene.idOf(now)}`,
+    );
+    expect(scene.reason(now)).toMatch(/^Available: /);
+    expect(scene.gateway.takeCalls()).toEqual(["list", ...Array(reads).fill(`get ${scene.idOf(now)}`)]);
+  });
+
+  it("stays when the object from the backup is deleted", async () => {
+    const [before, now] = both();
+    scene.cluster.delete(before);
+    await scene.settle(before);
+    await scene.settle(now);
+    expect(scene.cluster.get("IPPolicy", "team-a", "old")).toBeUndefined();
+    expect(scene.reason(now)).toMatch(/^Available: /);
+    expect(calls()).toEqual(Array(reads).fill(`get ${scene.idOf(now)}`));
+  });
+});
+
+it("a status is not written anew because a list after a restart does not show whose the remote is", async () => {
+  const objects = [await scene.given(IPPolicy, "marked"), await scene.given(IPPolicy, "not", { metadata: "opaque" })];
+  const owners = () => objects.map((one) => scene.cluster.now(one).status?.owner);
+  expect(owners()).toEqual([undefined, "c1/team-a/not"]);
+  scene.restart();
+  scene.resetCounts();
+  for (const object of objects) await scene.reconcile(object);
+  expect(owners()).toEqual([undefined, "c1/team-a/not"]);
+  expect(scene.cluster.writes).toEqual([]);
+  expect(calls()).toEqual(["get ipp_1", "get ipp_2"]);
+});
+
+it("an object that has only observed takes nothing that is marked for another cluster, nor what is not its own", async () => {
+  const { id } = scene.gateway.seed(IPPolicy.resource, { metadata: THEIRS });
+  const object = await scene.given(IPPolicy, "office", { adopt: { id }, managementPolicy: "ObserveOnly" });
+  scene.restart();
+  scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
+  await scene.settle(object);
+  expect(scene.reason(object)).toMatch(/^OwnershipConflict: Remove the owner/);
+  expect(calls().filter((call) => !call.startsWith("get"))).toEqual([]);
+});
+
+it("what has expired is not made again for an object whose remote another cluster has marked", async () => {
+  const spec = { sshCertificateAuthorityId: "sshca_1", principals: ["a"] };
+  const object = await scene.given(SSHHostCertificate, "host", spec);
+  const validUntil = new Date(scene.clock.date().getTime() + 1000).toISOString();
+  scene.gateway.change(SSHHostCertificate.resource, scene.idOf(object), { metadata: THEIRS, valid_until: validUntil });
+  scene.restart();
+  await scene.clock.advance(2000);
+  await scene.settle(object, 3);
+  expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
+  expect(remotes(SSHHostCertificate)).toHaveLength(1);
 });
 
 describe("requests", () => {
@@ -150,6 +245,24 @@ describe("requests", () => {
     const gets = calls().filter((call) => call.startsWith("get "));
     expect(gets).toHaveLength(20);
     await scene.resync(IPPolicy);
+    await scene.apply(IPPolicy, "home");
+    expect(calls()).toEqual(["create"]);
+  });
+
+  it("are sent beyond 20 where the remote of an object shows that lists leave marks out", async () => {
+    const settled = await scene.given(IPPolicy, "settled");
+    scene.gateway.normalise = ({ id, ...members }) => ({
+      ...Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)),
+      id,
+    });
+    const { id } = scene.gateway.seed(IPPolicy.resource, { metadata: OURS });
+    for (let count = 0; count < 50; count += 1) scene.gateway.seed(IPPolicy.resource, {});
+    scene.restart();
+    const object = scene.cluster.apply(IPPolicy, "office");
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe(id);
+    expect(calls().filter((call) => call === `get ${scene.idOf(settled)}`)).toHaveLength(1);
+    expect(calls()).toEqual([]);
     await scene.apply(IPPolicy, "home");
     expect(calls()).toEqual(["create"]);
   });

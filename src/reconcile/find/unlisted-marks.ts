@@ -27,9 +27,10 @@ export async function readUnlistedMarks(
   const collection = collectionOf(context);
   if (!collection?.hidesMarks) return;
   const unknown = all().filter((remote) => collection.isMarkUnknown(remote.id) && mayBeOurs(remote));
+  if (unknown.length === 0) return;
+  const ids = [...witnessOf(context, collection), ...unknown.slice(0, MOST_READ).map(({ id }) => id)];
   const since = collection.listedAt ?? 0;
-  const reads = unknown.slice(0, MOST_READ).map(({ id }) => collection.readSince(id, since, requestOptions(context)));
-  await Promise.all(reads);
+  await Promise.all(ids.map((id) => collection.readSince(id, since, requestOptions(context))));
   const left = unknown.filter(({ id }) => collection.isMarkUnknown(id)).length;
   if (unknown.length <= MOST_READ || left === 0) return;
   throw new Waiting(
@@ -40,12 +41,37 @@ export async function readUnlistedMarks(
 }
 
 /**
- * Call it before a remote that the object has is changed or deleted. Throws Outdated when it has been marked for somebody
+ * A listed remote that an object here has, so that it may well be marked. When its answer has metadata, the list left it
+ * out: then no number of answers without is taken for the habit of a service that leaves out what is not set.
+ */
+function witnessOf({ cluster, kind, object }: ReconcileContext, collection: Collection): string[] {
+  if (collection.surelyHidesMarks) return [];
+  const isUnknown = (id: string) => collection.isMarkUnknown(id) && collection.cached(id) !== undefined;
+  return cluster.remoteIDsBeside(kind, object).filter(isUnknown).slice(0, 1);
+}
+
+/** Whether it is known whose mark a remote has, or that it has none. Somebody may have marked it since. */
+export const isMarkKnown = (context: ReconcileContext, id: string): boolean =>
+  collectionOf(context)?.isMarkUnknown(id) !== true;
+
+/**
+ * Call it before a mark decides which of several objects has a remote. Lists the resource if that was never done, and
+ * reads the remote if the latest list does not show whose it is. Reconciles share both.
+ */
+export async function readMark(context: ReconcileContext, id: string): Promise<void> {
+  const collection = collectionOf(context);
+  if (!collection) return;
+  await collection.listed(0, requestOptions(context));
+  if (collection.isMarkStale(id)) await collection.readSince(id, collection.listedAt ?? 0, requestOptions(context));
+}
+
+/**
+ * Call it before a remote that the object has is changed, replaced or deleted. Throws Outdated when it has been marked for somebody
  * else since an answer has told whose it is.
  */
 export async function refuseNewForeignMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);
-  if (!collection?.isMarkStale(id)) return;
-  await collection.read(id, requestOptions(context));
+  if (collection?.isMarkStale(id)) await collection.read(id, requestOptions(context));
+  // A GET that confirmed drift may have shown it as well.
   if (isKnownForeign(context, id)) throw new Outdated(`${id} belongs to somebody else by now`);
 }

@@ -77,8 +77,11 @@ const steps = fc.oneof(
 export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
 /** The steps of a run. */
 export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
-/** Runs that take several steps in a row which are rare at random. They cause all that the test demands. */
-export const rareRuns: [number[], number[], Step[]][] = [
+/**
+ * Runs that take several steps in a row which are rare at random: the subjects that are there, those of the steps, the
+ * steps, and whether lists leave out the owner marks. They cause all that the test demands.
+ */
+const rareRunsWithSteps: [number[], number[], Step[]][] = [
   [
     [0, 4],
     all,
@@ -187,6 +190,11 @@ export const rareRuns: [number[], number[], Step[]][] = [
     ],
   ],
 ];
+
+export const rareRuns = rareRunsWithSteps.flatMap((run): [...typeof run, boolean][] => [
+  [...run, false],
+  [...run, true],
+]);
 
 /** One step, with the parameters that its type takes. */
 export type Step = { do: string } & Partial<{

@@ -42,7 +42,8 @@ export class World {
   readonly #drifts = new Map<string, number>();
   #rotations = 0;
 
-  constructor() {
+  constructor({ listsHideMarks }: { listsHideMarks: boolean }) {
+    if (listsHideMarks) this.scene.gateway.unlisted.add("metadata");
     // A restarted scene counts the first list of each resource as well.
     this.scene.restart();
     this.#rotate();
