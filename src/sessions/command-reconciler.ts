@@ -10,6 +10,7 @@ import { annotations } from "../schema/contract.ts";
 import { type Answer, answerOf, type Request } from "./answer.ts";
 import { type CommandObject, type CommandStatus, hasResult, restarts, type SessionResult } from "./command.ts";
 import { type CommandState, commandStatus } from "./conditions.ts";
+import { CountedSessions } from "./counted-sessions.ts";
 import {
   isFinished,
   markSending,
@@ -38,6 +39,8 @@ export interface CommandReconcilerOptions {
   accountOf: (command: CommandObject, signal: AbortSignal) => Promise<CommandAccount>;
   /** The command in the cache, which has own writes. */
   command: (key: string) => CommandObject | undefined;
+  /** All commands in the cache, of all accounts and installations. */
+  commands: () => readonly CommandObject[];
   /** Writes the status, guarded by the object's resourceVersion. Throws Outdated if somebody wrote first. */
   write: (command: CommandObject, status: CommandStatus) => Promise<CommandObject>;
   delete: (command: CommandObject) => Promise<void>;
@@ -66,6 +69,7 @@ export class CommandReconciler {
   readonly #options: CommandReconcilerOptions;
   /** Answers that are not in the status yet, by uid of the command and `recordKey`. */
   readonly #answers = new Map<string, ReadonlyMap<string, Answer>>();
+  readonly #counted = new CountedSessions();
 
   constructor(options: CommandReconcilerOptions) {
     this.#options = options;
@@ -103,7 +107,7 @@ export class CommandReconciler {
     const chosen = command.status?.sessions ?? [];
     await this.#ensureListed(command, chosen, account, signal);
     const unwritten = this.#answers.get(metadata.uid) ?? new Map<string, Answer>();
-    const sessions = settleReturning(settleSending(spec, chosen, unwritten, this.#now()), this.#observe(account));
+    const sessions = this.#settleReturning(command, settleSending(spec, chosen, unwritten, this.#now()), account);
 
     const paused = isPaused(command);
     const batch = paused ? [] : nextBatch(spec, sessions, this.#now());
@@ -130,7 +134,7 @@ export class CommandReconciler {
     account: CommandAccount,
   ): Promise<Result> {
     const settled = settleSending(command.spec, sending, answers, this.#now());
-    const sessions = settleReturning(settled, this.#observe(account));
+    const sessions = this.#settleReturning(command, settled, account);
     const cause = [...answers.values()].find((answer) => answer.outcome === "nothing")?.error;
     const error = isGatewayError(cause) ? reconcileErrorOf(cause) : undefined;
     await this.#record(command, { sessions, error });
@@ -180,6 +184,14 @@ export class CommandReconciler {
     if (!restarts(spec) || sessions.every(hasResult)) return;
     if (!mirror.isEnabled) await collection.listed(clock.now() - UNMIRRORED_LIST_MS, { lane: "sync", signal });
     else if (collection.listedAt === undefined) throw notListedYet();
+  }
+
+  /** Two commands may have restarted agents that cannot be told apart. Each new session counts for one of them. */
+  #settleReturning({ metadata: { uid } }: CommandObject, sessions: Results, account: CommandAccount): SessionResult[] {
+    const counted = this.#counted.ofOthers(uid, this.#options.commands(), this.#now());
+    const settled = settleReturning(sessions, { ...this.#observe(account), counted });
+    this.#counted.record(uid, settled, this.#now());
+    return settled;
   }
 
   #observe({ collection, account }: CommandAccount): Observation {

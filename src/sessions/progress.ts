@@ -10,6 +10,8 @@ export interface Observation {
   now: number;
   /** The latest list of sessions, and when it began. */
   online?: { sessions: readonly Session[]; listedAt: number } | undefined;
+  /** Ids of sessions that other commands have counted as those of agents that they have restarted. */
+  counted?: ReadonlySet<string> | undefined;
   /** The GatewayAccount of the sessions. Undefined: the operator's own credentials. */
   account?: string | undefined;
 }
@@ -44,9 +46,10 @@ export function settleSending(spec: CommandSpec, sessions: Results, answers: Rea
 }
 
 /** Finishes the sessions whose agents reconnected after a restart, or did not reconnect in time. */
-export function settleReturning(sessions: Results, { online, account }: Observation): SessionResult[] {
-  const known = new Set(sessions.flatMap(({ id, newSession }) => (newSession ? [id, newSession.id] : [id])));
-  const next = sessions.map((one) => {
+export function settleReturning(sessions: Results, { online, account, counted = new Set() }: Observation) {
+  const own = sessions.flatMap(({ id, newSession }) => (newSession ? [id, newSession.id] : [id]));
+  const known = new Set([...own, ...counted]);
+  const next = sessions.map((one): SessionResult => {
     if (one.phase !== "Returning" || !online) return one;
     const newSession = successorOf(one, online.sessions, known);
     if (newSession) {

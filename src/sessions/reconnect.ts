@@ -19,7 +19,7 @@ export function reconnectBaseline(
   return { startedSince: new Date(latest).toISOString(), notThese: youngest.slice(0, 64).map((session) => session.id) };
 }
 
-/** The new session of the agent after its restart. `known`: ids that belong to other sessions of the command. */
+/** The new session of the agent after its restart. `known`: ids that belong to other sessions of the command, or to other commands. */
 export function successorOf(
   { agent, sentAt, startedSince, notThese = [] }: SessionResult,
   online: readonly Session[],

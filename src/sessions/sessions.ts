@@ -91,6 +91,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const command = commands.store.get(key);
       return command && options.isOurs(command) ? command : undefined;
     },
+    commands: () => commands.store.list(),
     write: (command, status) => writeStatus(options, commands.store, command, status),
     delete: (command) => deleteCommand(client, commands.store, command),
     onSent: metrics?.sent,

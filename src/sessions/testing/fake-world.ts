@@ -85,6 +85,7 @@ export class FakeWorld {
       clock,
       accountOf: async () => account,
       command: () => cache,
+      commands: () => (cache ? [cache] : []),
       write: async (command, status) => {
         await pause("write");
         cache = this.#write(command, status, write());
