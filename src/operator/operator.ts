@@ -113,6 +113,7 @@ export function createOperator(options: OperatorOptions): Operator {
     ...{ client, clock, log, namespaces: config.watchNamespaces },
     ...{ binding: config.rightsBinding, keeps: config.keepRightsBinding },
     sources: () => [...informers.values(), accountInformer],
+    leads: () => options.leads?.() !== false,
   });
   const cluster = new KubeCluster({
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects, rights },

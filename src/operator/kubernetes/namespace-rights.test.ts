@@ -38,7 +38,7 @@ afterEach(async () => {
 const rightsOf = (options: Partial<NamespaceRightsOptions> = {}): NamespaceRights =>
   new NamespaceRights({
     ...{ client: new KubeClient(transport, { fieldManager: "test" }), clock: systemClock, log },
-    ...{ binding: "deletion", keeps: true, namespaces: ["team"], sources: () => [source] },
+    ...{ binding: "deletion", keeps: true, namespaces: ["team"], sources: () => [source], leads: () => true },
     ...options,
   });
 
@@ -70,6 +70,25 @@ it("keeps the binding from the first object with the finalizer to the last, with
   await ends(rights, "two");
   expect(finalizers()).toEqual([OTHERS]);
   expect(server.received.map(({ method }) => method)).toEqual(["GET", "PATCH", "GET", "PATCH"]);
+});
+
+it.each([
+  ["before it is looked at", () => false],
+  ["while it is read", () => server.received.length === 0],
+])("writes nothing when the lease is lost %s, and the next leader does it", async (_, leads) => {
+  const [next, former] = [rightsOf(), rightsOf({ leads })];
+  await begins(next, "one");
+  server.received.length = 0;
+  await ends(former, "one");
+  expect(finalizers()).toContain(RIGHTS_FINALIZER);
+  await next.settle("team");
+  expect(finalizers()).toEqual([OTHERS]);
+  store.put(object("two", FINALIZER));
+  server.received.length = 0;
+  await rightsOf({ leads }).settle("team");
+  expect(finalizers()).toEqual([OTHERS]);
+  expect(server.received.filter(({ method }) => method !== "GET")).toEqual([]);
+  expect(log.lines).toEqual([]);
 });
 
 it("an object that begins while the last one ends is never without it", async () => {

@@ -1,3 +1,4 @@
+import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
@@ -20,6 +21,8 @@ export interface NamespaceRightsOptions {
   namespaces: readonly string[];
   /** Of all kinds whose objects may have the operator's finalizer. */
   sources: () => readonly { hasSynced: boolean; store: Pick<Store<KubeObject>, "list"> }[];
+  /** Whether this process holds the lease. Another leader may give an object the finalizer before this one sees it. */
+  leads: () => boolean;
   clock: Clock;
   log: Logger;
 }
@@ -100,14 +103,15 @@ export class NamespaceRights {
   }
 
   async #settle(namespace: string, space: Space): Promise<void> {
-    if (this.#isSettled(namespace, space)) return;
-    const { binding: name = "", log } = this.#options;
+    const { binding: name = "", log, leads } = this.#options;
+    if (!leads() || this.#isSettled(namespace, space)) return;
     const isNeeded = this.#isNeeded(namespace, space) === true;
     const about = { namespace, name };
     try {
       await (isNeeded ? this.#keep(namespace, name) : this.#releaseFinalizer(namespace, name));
       space.isKept = isNeeded;
     } catch (error) {
+      if (error instanceof Outdated) return;
       if (isRefusal(error)) space.isKept = isNeeded;
       if (isNeeded) log.warn({ ...about, error }, WITHOUT);
       else if (!isNotFound(error)) log.warn({ ...about, error }, "Could not let go of the RoleBinding");
@@ -120,22 +124,30 @@ export class NamespaceRights {
     const { uid, resourceVersion, finalizers = [] } = metadata;
     if (finalizers.includes(RIGHTS_FINALIZER)) return;
     const patch = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RIGHTS_FINALIZER] } };
+    this.#assertLeads();
     await client.patchMerge(roleBindings, { namespace, name }, patch);
   }
 
   #releaseFinalizer = (namespace: string, name: string): Promise<unknown> =>
-    releaseRoleBinding(this.#options.client, { namespace, name });
+    releaseRoleBinding(this.#options.client, { namespace, name }, () => this.#assertLeads());
+
+  /** To be called right before a write. */
+  #assertLeads(): void {
+    if (!this.#options.leads()) throw new Outdated("Not the leader: the RoleBinding is left to the next one");
+  }
 }
 
 const WITHOUT =
   "Delete the objects of this namespace before the namespace: the RoleBinding with which the operator would end them cannot be kept";
 
-/** Takes the operator's finalizer off the RoleBinding. */
+/** Takes the operator's finalizer off the RoleBinding. `assertValid` throws right before the write if it must not be sent. */
 export async function releaseRoleBinding(
   client: Pick<KubeClient, "get" | "patchJSON">,
   ref: { namespace: string; name: string },
+  assertValid: () => void = () => {},
 ): Promise<void> {
   const binding = await client.get(roleBindings, ref, { metadataOnly: true });
+  assertValid();
   await removeFinalizer(client, roleBindings, binding, RIGHTS_FINALIZER);
 }
 
