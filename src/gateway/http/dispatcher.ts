@@ -1,4 +1,5 @@
-import { type Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
+import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 
 /** Connections to one service. Further calls wait for one, within their deadline. */
 const CONNECTIONS = 64;

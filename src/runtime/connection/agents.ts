@@ -1,4 +1,7 @@
-import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
+import Agent from "undici/lib/dispatcher/agent.js";
+import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
+import Socks5ProxyAgent from "undici/lib/dispatcher/socks5-proxy-agent.js";
 import type { TlsOptions } from "./connection.ts";
 
 export interface Agents {

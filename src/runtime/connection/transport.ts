@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import request from "undici/lib/api/api-request.js";
 import { type Clock, systemClock } from "../clock.ts";
 import { abortable } from "../deadline.ts";
 import { type Agents, createAgents } from "./agents.ts";
@@ -113,7 +114,7 @@ export class Transport {
     if (this.#closed || !this.#agents)
       throw new KubeUnreachable("ECLOSED", "The connection to the API server is closed");
     try {
-      const { statusCode, headers, body } = await this.#agents[kind].request({
+      const { statusCode, headers, body } = await request.call(this.#agents[kind], {
         origin: this.#origin,
         path: this.#pathOf(exchange),
         method: exchange.method,
