@@ -44,9 +44,8 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   await checkOutputSecret(context);
   refuseCreateInMassLoss(context);
   await remotes.admit(requestOptions(context), body);
-  await ensureAccountKnown(context);
   const [startedAt, startedOn] = [context.clock.now(), now(context)];
-  const intent = await recordIntent(context, open);
+  const intent = await recordIntentOfKnownAccount(context, open);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
   if (elapsed > sendWindowMs(account.deadlineMs)) {
@@ -130,6 +129,20 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
   context.account.createSettlement.recordIntent(object, intent, context.clock.now());
   context.object = await context.cluster.annotate(context.kind, context.object, { finalizer: true, intent });
   return intent;
+}
+
+/**
+ * Records the intent while the API server is asked for the GatewayAccount of the object, since both take a while. Throws
+ * when the object belongs to another account: this process then knows that nothing was sent to the account of the intent.
+ * If the process ends before, the next one has to search there.
+ */
+async function recordIntentOfKnownAccount(context: ReconcileContext, open: Body): Promise<SignedIntent> {
+  const { account, object } = context;
+  const [known, recorded] = await Promise.allSettled([ensureAccountKnown(context), recordIntent(context, open)]);
+  if (recorded.status === "rejected") throw recorded.reason;
+  if (known.status === "fulfilled") return recorded.value;
+  account.recordRefusedCreate(object, recorded.value);
+  throw known.reason;
 }
 
 /**

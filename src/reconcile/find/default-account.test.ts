@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { intentOf, type SignedIntent, signedIntentOf } from "../../objects/intent.ts";
 import { Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
 import { reconcile } from "../reconcile.ts";
@@ -25,6 +26,8 @@ beforeEach(() => {
 function reconcileMoved(given: ReconcileContext) {
   let moved = false;
   scene.cluster.ensureDefaultKnown = async () => {
+    // the answer comes when the intent is under way already
+    await Promise.resolve();
     moved = true;
   };
   const { account } = scene;
@@ -40,11 +43,14 @@ function reconcileMoved(given: ReconcileContext) {
 const changes = () => scene.gateway.takeCalls().filter((call) => !/^(list|get)/.test(call));
 
 describe("an object that belongs to a GatewayAccount which is known only now", () => {
-  it("records no intent and creates nothing in the account that it seemed to belong to", async () => {
+  it("creates nothing in the account that it seemed to belong to, and does not search there for what was not sent", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     expect(await reconcileMoved(scene.contextFor(object))).toEqual({ stale: true });
     expect(changes()).toEqual([]);
-    expect(scene.cluster.writes).toEqual([]);
+    const intent = signedIntentOf(scene.cluster.now(object)) as SignedIntent;
+    expect(scene.account.isCreateRefused(scene.cluster.now(object), intent)).toBe(true);
+    await scene.reconcile(object);
+    expect(changes().map((call) => call.split(" ")[0])).toEqual(["create"]);
   });
 
   it.each([
@@ -66,6 +72,30 @@ it("an object waits while that cannot be told", async () => {
   const object = await scene.apply(IPPolicy, "office");
   expect(changes()).toEqual([]);
   expect(scene.reason(object)).toBe("Pending: Waiting for the Kubernetes API: no answer");
+});
+
+it("the question and the intent do not wait for each other", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  scene.cluster.ensureDefaultKnown = () => promise;
+  const object = scene.cluster.apply(IPPolicy, "office");
+  const reconciled = scene.reconcile(object);
+  await vi.waitFor(() => expect(intentOf(scene.cluster.now(object))).toBeDefined());
+  expect(changes()).toEqual([]);
+  resolve();
+  await reconciled;
+  expect(changes()).toHaveLength(1);
+});
+
+it("nothing is sent when the intent cannot be recorded, whatever the question is answered with", async () => {
+  scene.cluster.ensureDefaultKnown = async () => {
+    throw new Retry("Pending", "Waiting for the Kubernetes API: no answer");
+  };
+  scene.cluster.annotate = async () => {
+    throw new Retry("Pending", "The intent was not recorded");
+  };
+  const object = await scene.apply(IPPolicy, "office");
+  expect(changes()).toEqual([]);
+  expect(scene.reason(object)).toBe("Pending: The intent was not recorded");
 });
 
 it("is asked once in the life of an object, right before its create", async () => {
