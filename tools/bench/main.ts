@@ -27,7 +27,8 @@ await runProgram(
         ...{ cluster, latencies, pace: { ...usualPace, trickle } },
         ...{ operator: { main: resolve(operator) }, peer: other },
         nodeFlags: limited ? [await heapLimit()] : [],
-        onFigures: (one) => console.error(`\n${table([one])}`),
+        // A long run may be broken off, so everything is shown that there is.
+        onFigures: (one) => console.error(`\n${table([one])}\n${details([one])}`),
       });
       const figures = medians(runs);
       const parts = [table(figures, baseline), ratioTable(figures), details(figures), verdictTable(verdicts(figures))];

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { processesWith } from "../cluster/processes/process-table.ts";
 
 /** The unit of CPU time in /proc, which is the same on every Linux. */
@@ -11,6 +11,15 @@ export async function cpuSeconds(pid: number | undefined): Promise<number | unde
   // pid (name) state ...; the name may contain spaces and parentheses
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** The CPU time of all threads of a process that live, in milliseconds with a fraction: finer than `cpuSeconds`. */
+export async function threadMilliseconds(pid: number | undefined): Promise<number> {
+  const directory = `/proc/${pid}/task`;
+  const files = (await readdir(directory)).map((thread) => `${directory}/${thread}/schedstat`);
+  // a thread may have ended meanwhile
+  const all = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "0")));
+  return all.reduce((sum, text) => sum + Number(text.split(" ")[0]), 0) / 1e6;
 }
 
 export interface Memory {
