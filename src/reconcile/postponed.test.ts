@@ -63,13 +63,13 @@ describe("while the service asks for a pause", () => {
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("delete"))).toHaveLength(1);
   });
 
-  it("an object that sends nothing is not postponed", async () => {
+  it("an object that sends no request is not postponed", async () => {
     const object = await scene.given(IPPolicy, "office");
     pause();
     expect(await attempt(object)).toEqual({});
   });
 
-  it("an object whose turn has come after a failure is not told that it is too soon", async () => {
+  it("an object whose turn has come after a failure is not rejected as too soon", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("update", 500);
     const edited = scene.cluster.apply(IPPolicy, "office", { description: "edited" });
@@ -84,7 +84,7 @@ describe("while the service asks for a pause", () => {
   });
 });
 
-test("an object whose list does not come says so, and does not wait for the next one", async () => {
+test("an object whose list does not arrive reports that, and does not wait for the next list", async () => {
   const object = await scene.given(IPPolicy, "office");
   scene.restart();
   const lost = new GatewayError({ method: "GET", route: "/ip_policies", kind: "unknown", problem: "no answer" });

@@ -39,7 +39,7 @@ describe("a value from a Secret", () => {
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
-  it("is looked at again at the next resync when the service cannot take the new one", async () => {
+  it("is read again at the next resync when the service refuses the new one", async () => {
     const object = await scene.given(EventDestination, "dd", spec);
     await scene.confirmLack(EventDestination.resource, "update");
     scene.cluster.setSecret("dd", { api: "second" });
@@ -55,7 +55,7 @@ describe("a value from a Secret", () => {
     expect(JSON.stringify([scene.cluster.now(object), scene.cluster.events])).not.toContain("initial");
   });
 
-  it("is waited for", async () => {
+  it("is waited for when it is missing", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", {
       target: { monitoring: { apiKeyRef: { name: "other", key: "api" } } },
     });
@@ -83,7 +83,7 @@ describe("a value from a Secret", () => {
     expect(await twoResults({ secretsWatched: true })).toEqual([resync, resync]);
   });
 
-  it("keeps a ready object ready when it cannot be read, and reports that", async () => {
+  it("keeps a ready object Ready when it cannot be read, and Synced reports that", async () => {
     const object = await scene.given(EventDestination, "dd", spec);
     scene.cluster.setSecret("dd", {});
     await scene.reconcile(object);
@@ -149,14 +149,14 @@ describe("an outage", () => {
   });
 });
 
-describe("an object that ends while it gets its finalizer", () => {
+describe("an object that is deleted while it gets its finalizer", () => {
   const endBefore = (write: string, object: ManagedObject) => {
     scene.cluster.beforeWrite = (now) => {
       if (now === write) scene.cluster.vanish(object);
     };
   };
 
-  it("is told, with the id of what was created for it", async () => {
+  it("is recorded, with the id of its new remote", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     endBefore("writeStatus", object);
     await scene.reconcile(object);
@@ -164,7 +164,7 @@ describe("an object that ends while it gets its finalizer", () => {
     expect(scene.cluster.unfinalized).toMatchObject([{ metadata: { name: "office" }, status: { id: remote?.id } }]);
   });
 
-  it("is told when the answer to the create was lost", async () => {
+  it("is recorded when the answer to the create was lost", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     scene.gateway.loseAnswer("create");
     endBefore("writeStatus", object);
@@ -172,7 +172,7 @@ describe("an object that ends while it gets its finalizer", () => {
     expect(scene.cluster.unfinalized).toMatchObject([{ metadata: { name: "office" } }]);
   });
 
-  it("is not told when nothing was sent", async () => {
+  it("is not recorded when no request was sent", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", {
       target: { monitoring: { apiKeyRef: { name: "missing", key: "api" } } },
     });

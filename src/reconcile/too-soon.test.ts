@@ -41,7 +41,7 @@ async function givenRefused(status: number): Promise<ManagedObject> {
   return scene.apply(IPPolicy, "office", { description: "two" }).then(() => scene.cluster.now(object));
 }
 
-describe("an object whose request failed, and that is woken all the time,", () => {
+describe("an object whose request failed, and that is triggered all the time,", () => {
   it.each([
     // full jitter: every 150 s on average in the end
     [500, 45],
@@ -60,7 +60,7 @@ describe("an object whose request failed, and that is woken all the time,", () =
     expect(scene.cluster.writes).toEqual([]);
   });
 
-  it.each([400, 409, 422])("with %d sends at most two an hour in the long run", async (status) => {
+  it.each([400, 409, 422])("with %d sends at most two requests an hour in the long run", async (status) => {
     const object = await givenRefused(status);
     await wokenFor(2 * HOUR, object, 60);
     expect((await wokenFor(10 * HOUR, object, 60)).length).toBeLessThanOrEqual(20);
@@ -99,7 +99,7 @@ describe("an object that waits after a failure sends its request at once", () =>
     expect(scene.gateway.takeCalls()).toEqual([`update ${scene.idOf(object)}`]);
   });
 
-  it("when somebody asks for it, once", async () => {
+  it("when a reconcile is requested, once", async () => {
     scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, "now");
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toContain(`update ${scene.idOf(object)}`);
@@ -112,7 +112,7 @@ describe("an object that waits after a failure sends its request at once", () =>
   });
 });
 
-it("an object is tried as soon as a value that its spec refers to has changed, which no watch tells", async () => {
+it("an object is tried as soon as a value that its spec refers to has changed, although no watch reports it", async () => {
   scene.cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
   refuse("create", 422);
   const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
@@ -133,7 +133,7 @@ describe("an object that was refused with a value of a Secret", () => {
     scene.gateway.takeCalls();
   });
 
-  it("is not sent again when somebody touches the Secret, which wakes it like an edit", async () => {
+  it("is not sent again when somebody touches the Secret, which triggers it like an edit", async () => {
     for (let touches = 0; touches < 30; touches += 1) {
       scene.cluster.setSecret("ca", { pem: keyPair("first")["tls.crt"] });
       expect(await wokenFor(20, authority, 20, "edit")).toEqual([]);
@@ -146,8 +146,8 @@ describe("an object that was refused with a value of a Secret", () => {
   });
 });
 
-describe("an object that is refused because of others", () => {
-  it("is deleted less and less often while the service says that it is in use, whatever wakes it", async () => {
+describe("an object that is refused because of other objects", () => {
+  it("is deleted less and less often while the service says that it is in use, whatever triggers it", async () => {
     const object = await scene.given(IPPolicy, "office");
     refuse("delete", 409);
     scene.cluster.delete(object);
@@ -206,7 +206,7 @@ describe("a domain whose DNS record is missing", () => {
   });
 });
 
-it("a list that the key may not read says nothing about the account, where another one is read", async () => {
+it("a list that the key may not read says nothing about the account, if another one can be read", async () => {
   const [policy, domain] = [
     await scene.given(IPPolicy, "office"),
     await scene.given(ReservedDomain, "web", { domain: "a.example.com" }),
@@ -223,7 +223,7 @@ it("a list that the key may not read says nothing about the account, where anoth
   expect(scene.condition(domain, "Synced")?.status).toBe("True");
 });
 
-it("an object whose account is not known, because the service does not tell, says why", async () => {
+it("an object whose account is unknown, because the service does not answer, reports that", async () => {
   const object = scene.cluster.apply(IPPolicy, "office", {});
   const context = scene.contextFor(object);
   const problem = new GatewayError({
@@ -242,7 +242,7 @@ it("an object whose account is not known, because the service does not tell, say
   expect(scene.condition(object, "Synced")?.reason).toBe("Unauthorized");
 });
 
-it("an object that has not failed is held up by no other", async () => {
+it("an object that has not failed is not delayed by others", async () => {
   await givenRefused(500);
   scene.lane = "sync";
   const other = await scene.apply(IPPolicy, "home", {});

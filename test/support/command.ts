@@ -10,8 +10,8 @@ export interface Ended {
 }
 
 /**
- * Runs a command of the program with its output in a pipe, for the account and cluster of a world. `killAt`: kills it
- * as soon as it prints this; the code is then -1.
+ * Runs a command of the program, in a pipe, for the account and cluster of a world. `killAt`: it is killed as soon as it
+ * has said this, with code -1.
  */
 export async function command(
   world: World,

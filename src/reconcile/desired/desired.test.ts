@@ -36,7 +36,7 @@ async function policy(name: string, status: Status, metadata: Partial<ManagedObj
 const restricted = (...ipPolicyRefs: object[]) => ({ ipRestriction: { enabled: true, ipPolicyRefs } });
 const monitored = (name: string, key = "api") => ({ target: { monitoring: { apiKeyRef: { name, key } } } });
 
-describe("metadata that says whose the remote is", () => {
+describe("metadata with an owner mark", () => {
   const own = `"${OWNER_KEY}":"c1/team-a/it"`;
   const mark = `"${OWNER_KEY}":"c2/team-b/theirs"`;
 
@@ -65,7 +65,7 @@ describe("metadata that says whose the remote is", () => {
 });
 
 describe("a reference", () => {
-  it("sends the id of an object, or the id that the spec gives", async () => {
+  it("sends the id of an object, or the id in the spec", async () => {
     await policy("office", { id: "ipp_1" });
     const { body } = await desired(TCPEdge, restricted({ name: "office" }, { id: "ipp_2" }));
     expect(body).toEqual({ ip_restriction: { enabled: true, ip_policy_ids: ["ipp_1", "ipp_2"] } });
@@ -79,7 +79,7 @@ describe("a reference", () => {
     await expect(desired(TCPEdge, restricted({ name: "office" }))).resolves.toBeDefined();
   });
 
-  it("waits for an object that is missing, and names it and the field", async () => {
+  it("waits for an object that is missing, and names the object and the field", async () => {
     expect(await waitingError(TCPEdge, restricted({ id: "ipp_2" }, { name: "office" }))).toBe(
       'ReferenceNotReady: Create IPPolicy "office" in this namespace: spec.ipRestriction.ipPolicyRefs[1] refers to it',
     );
@@ -109,13 +109,13 @@ describe("a reference", () => {
     },
   );
 
-  it("waits for the status field that it sends, when that is not the id", async () => {
+  it("waits for the status field that it sends, if that is not the id", async () => {
     const address = { kind: "ReservedAddress" } as Kind;
     await cluster.writeStatus(address, cluster.apply(address, "db"), { id: "ra_1" });
     expect(await waitingError(TCPEdge, { addressRefs: [{ name: "db" }] })).toMatch(/ReservedAddress "db"/);
   });
 
-  it("needs a name where an id is not what the service takes", async () => {
+  it("needs a name if the service does not take an id there", async () => {
     const [lost, byID] = [{ addressRefs: [{}] }, { addressRefs: [{ id: "ra_1" }] }];
     expect(TCPEdge.spec.safeParse(byID).success).toBe(false);
     await expect(desired(TCPEdge, lost)).rejects.toMatchObject({

@@ -34,8 +34,8 @@ async function again(object: ManagedObject, seconds = 0) {
 const ready = (object: ManagedObject) => scene.condition(object, "DNSReady");
 const endpoint = (object: ManagedObject) => scene.cluster.endpointOf(object);
 
-describe("a domain that says nothing of DNS", () => {
-  it("asks nobody, and has neither condition nor DNSEndpoint", async () => {
+describe("a domain whose spec says nothing of DNS", () => {
+  it("sends no query, and has neither condition nor DNSEndpoint", async () => {
     const object = await given();
     expect(scene.dns.asked).toEqual([]);
     expect(ready(object)).toBeUndefined();
@@ -43,7 +43,7 @@ describe("a domain that says nothing of DNS", () => {
     expect(scene.cluster.now(object).status?.["dnsRecords"]).toEqual([record]);
   });
 
-  it("has a DNSEndpoint where that is the default, unless it says no", async () => {
+  it("has a DNSEndpoint if that is the default, unless the spec disables it", async () => {
     scene.dns.externalDNS = true;
     const object = await given();
     expect(endpoint(object)).toMatchObject({ endpoints: [made], owned: true });
@@ -57,13 +57,13 @@ describe("a domain that says nothing of DNS", () => {
 describe("a DNSEndpoint", () => {
   const externalDNS = { ttl: 60, labels: { zone: "public" }, annotations: { note: "a" } };
 
-  it("has the records, and what the spec says of them", async () => {
+  it("has the records, and the settings of the spec", async () => {
     const object = await given({ dns: { externalDNS } });
     const { ttl, ...metadata } = externalDNS;
     expect(endpoint(object)).toEqual({ ...metadata, endpoints: [{ ...made, recordTTL: ttl }], owned: true });
   });
 
-  it("is written once, and again only when what is wanted has changed", async () => {
+  it("is written once, and again only when its wanted content has changed", async () => {
     const object = await given({ dns: { externalDNS } });
     await again(object, 300);
     scene.dns.make([record]);
@@ -80,12 +80,12 @@ describe("a DNSEndpoint", () => {
     expect(endpoint(object)?.endpoints).toEqual([{ ...made, targets: ["y.example.net"], recordTTL: 120 }]);
   });
 
-  it("is not owned by an object that leaves its remote, so that the record outlives it", async () => {
+  it("is not owned by an object that leaves its remote, so that the record stays", async () => {
     const object = await given({ deletionPolicy: "Retain", dns: { externalDNS } });
     expect(endpoint(object)).toMatchObject({ owned: false });
   });
 
-  it("that nobody looks after is put right as well, and goes when nobody asks for it any more", async () => {
+  it("without checks is corrected as well, and deleted when the spec disables it", async () => {
     const object = await given({ dns: { check: false, externalDNS } });
     expect(scene.dns.asked).toEqual([]);
     expect(ready(object)).toMatchObject({ status: "Unknown", reason: "Pending" });
@@ -96,7 +96,7 @@ describe("a DNSEndpoint", () => {
     expect(ready(object)).toBeUndefined();
   });
 
-  it("that cannot be written is told by the condition, and nothing else suffers", async () => {
+  it("that cannot be written is reported by the condition, and affects nothing else", async () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeDNSEndpoint") throw new Retry("DNSEndpointNotWritten", "Install the definition");
     };
@@ -141,7 +141,7 @@ describe("the condition DNSReady", () => {
     expect(ready(await given({ dns }))).toMatchObject(condition);
   });
 
-  it("waits for external-dns where that makes the record", async () => {
+  it("waits for external-dns when that creates the record", async () => {
     const object = await given({ dns: { externalDNS: {} } });
     expect(ready(object)?.message).toBe(
       "Waiting for external-dns to make the DNS record web.example.com CNAME x.example.net",
@@ -160,7 +160,7 @@ describe("the condition DNSReady", () => {
     expect(result).toEqual({ requeueAfterSeconds: 60 });
   });
 
-  it("costs one question a minute for each name, however often the object is reconciled", async () => {
+  it("costs one query a minute for each name, however often the object is reconciled", async () => {
     const object = await given({ dns });
     const count = scene.dns.asked.length;
     for (const seconds of [10, 20, 20]) await again(object, seconds);
@@ -169,7 +169,7 @@ describe("the condition DNSReady", () => {
     expect(scene.dns.asked.length).toBeGreaterThan(count);
   });
 
-  it("names a wrong record before one that could not be found out", async () => {
+  it("names a wrong record before one that could not be checked", async () => {
     const object = await given({ dns }, { acme_challenge_cname_target: "acme.example.net" });
     scene.dns.check = async ({ name }) =>
       name.startsWith("_acme-challenge.")
@@ -180,7 +180,7 @@ describe("the condition DNSReady", () => {
     expect(ready(object)?.message).toContain("_acme-challenge.web.example.com");
   });
 
-  it("does not depend on whether a former DNSEndpoint can be deleted, but hides no fault of the program", async () => {
+  it("does not depend on whether a former DNSEndpoint can be deleted, but lets errors of the program through", async () => {
     const object = await given({ dns });
     let fault: Error = new Retry("DNSEndpointNotWritten", "Install the definition");
     scene.cluster.deleteDNSEndpoint = () => Promise.reject(fault);
@@ -195,7 +195,7 @@ describe("the condition DNSReady", () => {
     await expect(again(object)).rejects.toBe(fault);
   });
 
-  it("costs one look for a former DNSEndpoint, and no request to Kubernetes after that", async () => {
+  it("costs one read of a former DNSEndpoint, and no request to Kubernetes after that", async () => {
     const object = await given({ dns });
     let looks = 0;
     scene.cluster.deleteDNSEndpoint = async () => {
@@ -205,7 +205,7 @@ describe("the condition DNSReady", () => {
     expect(looks).toBe(1);
   });
 
-  it("goes when nobody asks for it any more", async () => {
+  it("is removed when the spec disables DNS", async () => {
     const object = await given({ dns });
     scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com" });
     await again(object);
@@ -240,7 +240,7 @@ describe("a certificate that waits for DNS", () => {
     return object;
   }
 
-  it("is asked for again as soon as the record is seen", async () => {
+  it("is read again as soon as the record exists", async () => {
     const object = await givenIssued();
     scene.dns.make([record]);
     await scene.clock.advance(60_000);
@@ -250,7 +250,7 @@ describe("a certificate that waits for DNS", () => {
     expect(ready(object)?.status).toBe("True");
   });
 
-  it("is looked at each minute for a while after the record was seen, and then as before", async () => {
+  it("is read each minute for a while after the record appeared, and then as before", async () => {
     const object = await givenIssued();
     scene.gateway.change(ReservedDomain.resource, scene.idOf(object), waiting);
     scene.dns.make([record]);

@@ -34,7 +34,7 @@ async function later(object: ManagedObject, seconds = 60) {
 }
 
 describe("a domain that is deleted", () => {
-  it("is released only when its record is seen to be gone, and says what it waits for", async () => {
+  it("is released only when its record is gone, and reports what it waits for", async () => {
     const object = await given(externalDNS);
     scene.cluster.delete(object);
     await scene.reconcile(object);
@@ -53,7 +53,7 @@ describe("a domain that is deleted", () => {
     expect(scene.cluster.events.filter(({ type }) => type === "Warning")).toEqual([]);
   });
 
-  it("does not take an answer from before the DNSEndpoint went for the truth", async () => {
+  it("does not count an answer from before the DNSEndpoint was deleted", async () => {
     const object = await given(externalDNS);
     scene.dns.removeAll();
     await scene.reconcile(object);
@@ -70,7 +70,7 @@ describe("a domain that is deleted", () => {
     ["ten minutes", {}, 9.5],
     ["its TTL and two looks of external-dns", { ttl: 60 }, 2.5],
     ["ten minutes with a long TTL", { ttl: 86_400 }, 9.5],
-  ])("waits for %s at the most, and an event tells of the record", async (_, more, minutes) => {
+  ])("waits for %s at most, and an event names the record", async (_, more, minutes) => {
     const object = await given({ dns: { externalDNS: more } });
     scene.cluster.delete(object);
     await scene.reconcile(object);
@@ -98,7 +98,7 @@ describe("a domain that is deleted", () => {
     expect(remotes()).toEqual([]);
   });
 
-  it("waits as long again after a restart", async () => {
+  it("starts the wait again after a restart", async () => {
     const object = await given(externalDNS);
     scene.cluster.delete(object);
     await scene.reconcile(object);
@@ -111,7 +111,7 @@ describe("a domain that is deleted", () => {
     expect(remotes()).toEqual([]);
   });
 
-  it("asks for the record to be deleted where a person made it", async () => {
+  it("asks a person to delete the record if a person created it", async () => {
     const object = await given({ dns: { check: true } });
     scene.cluster.delete(object);
     await scene.reconcile(object);
@@ -129,7 +129,7 @@ describe("a domain that is deleted", () => {
     expect(remotes()).toEqual([]);
   });
 
-  it("is released at once when nobody is to look", async () => {
+  it("is released at once when records are not checked", async () => {
     const object = await given({});
     scene.cluster.deleteDNSEndpoint = () => Promise.reject(new TypeError("there never was a DNSEndpoint"));
     scene.cluster.delete(object);
@@ -138,7 +138,7 @@ describe("a domain that is deleted", () => {
     expect(scene.dns.asked).toEqual([]);
   });
 
-  it("keeps its record while something still uses the domain", async () => {
+  it("keeps its record while another remote uses the domain", async () => {
     const object = await given(externalDNS);
     scene.cluster.kindsReferringTo = () => [TCPEdge];
     scene.cluster.referrersOf = () => [{ kind: TCPEdge, object: scene.cluster.apply(TCPEdge, "edge", {}) }];
@@ -167,7 +167,7 @@ describe("a domain that stays in the account", () => {
 });
 
 describe("a domain that is replaced", () => {
-  it("goes when its record has gone, and the new one has its own", async () => {
+  it("is deleted when its record is gone, and the new one has its own record", async () => {
     const object = await given({ ...externalDNS, replacement: "Recreate" });
     await scene.confirmLack(ReservedDomain.resource, "update");
     scene.cluster.apply(ReservedDomain, "web", {

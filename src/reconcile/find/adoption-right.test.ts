@@ -18,7 +18,7 @@ describe("in a namespace without the right to adopt", () => {
   it.each([
     ["by id", IPPolicy, (id: string) => ({ adopt: { id }, deletionPolicy: "Delete" as const })],
     ["by name", ReservedDomain, () => ({ domain: "a.example.com", adopt: { existing: true as const } })],
-  ])("nothing is taken over %s, and deleting the object leaves the remote", async (_, kind, spec) => {
+  ])("nothing is adopted %s, and deleting the object leaves the remote", async (_, kind, spec) => {
     const { id } = scene.gateway.seed(kind.resource, { domain: "a.example.com" });
     const object = await scene.apply(kind, "one", spec(id));
     expect(scene.reason(object)).toMatch(
@@ -78,7 +78,7 @@ describe("in a namespace without the right to adopt", () => {
     expect(changes()).toEqual([]);
   });
 
-  it("an entry is neither added nor kept for it by what others do with their subscription", async () => {
+  it("an entry is neither added nor kept for it when others change their subscription", async () => {
     const subscription = await scene.given(EventSubscription, "audit", { sources: [{ type: "b.v0" }] });
     const id = scene.idOf(subscription);
     await scene.resync(EventSubscription);
@@ -109,7 +109,7 @@ describe("in a namespace without the right to adopt", () => {
     expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
   });
 
-  it("a name that is taken is not offered", async () => {
+  it("the error for a name that is taken does not offer to adopt", async () => {
     scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
     const object = await scene.apply(ReservedDomain, "one", { domain: "a.example.com" });
     expect(scene.reason(object)).toMatch(/^AlreadyExists: Choose another name/);

@@ -29,7 +29,7 @@ async function deleteAndExpectGone(object: ManagedObject): Promise<void> {
   scene.resetCounts();
 }
 
-describe.each(kinds)("a new object of the same name, with a remote that is found by %s", (_, kind, spec) => {
+describe.each(kinds)("a new object of the same name, with a former remote that is found by %s", (_, kind, spec) => {
   it.each([
     ["in the same process", () => {}],
     ["in another process", () => scene.restart()],
@@ -72,7 +72,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
   });
 
-  it("adopts it when a backup has only the spec", async () => {
+  it("adopts it when a backup restored only the spec", async () => {
     const before = await scene.given(kind, "one", spec);
     scene.cluster.apply(kind, "one", spec, { annotations: {}, finalizers: [] });
     scene.cluster.loseStatus(before);
@@ -93,7 +93,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
   });
 
-  it("has no id before it has a finalizer", async () => {
+  it("records no id before the finalizer is set", async () => {
     await deleteAndExpectGone(await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" }));
     const after = scene.cluster.apply(kind, "one", spec);
     scene.cluster.beforeWrite = (write) => {
@@ -147,7 +147,7 @@ it("a natural key that is taken by a remote with the object's mark leads to its 
   expect(scene.condition(object, "Ready")?.status).toBe("True");
 });
 
-it("a remote with other immutable values is left, and a new one created", async () => {
+it("a remote with other immutable values is left, and a new one is created", async () => {
   const spec = { publicKey: "ssh-ed25519 AAAAone" };
   const before = await scene.given(SSHCredential, "one", { ...spec, deletionPolicy: "Retain" });
   const id = scene.idOf(before);

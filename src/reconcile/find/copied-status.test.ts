@@ -24,7 +24,7 @@ describe.each([
   ["an IP policy", IPPolicy, opaque],
   ["a domain", ReservedDomain, { ...opaque, domain: "a.example.com" }],
 ])("the status of %s without a mark", (_, kind, spec) => {
-  it("has no power in another cluster, until that is said to continue the first", async () => {
+  it("does not count in another cluster, until that cluster is configured as the successor", async () => {
     const blue = new Scene({ clusterID: "blue" });
     const object = await blue.given(kind, "one", spec);
     const id = blue.idOf(object);
@@ -45,7 +45,7 @@ describe.each([
     expect(continued.cluster.now(same).status?.owner).toBe("green/team-a/one");
   });
 
-  it("has no power under another name, until the original has ended", async () => {
+  it("does not count under another name, until the original was deleted", async () => {
     const scene = new Scene();
     const object = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const older = { name: "two", creationTimestamp: "2025-01-01T00:00:00Z" };
@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-it("a status names its owner only where the remote does not", async () => {
+it("a status records its owner only if the remote does not", async () => {
   const scene = new Scene();
   expect((await scene.given(IPPolicy, "marked")).status).not.toHaveProperty("owner");
   const object = await scene.given(IPPolicy, "one", opaque);
@@ -76,7 +76,7 @@ it("a status names its owner only where the remote does not", async () => {
   expect(scene.cluster.now(object).status?.owner).toBeUndefined();
 });
 
-it("the copy of an object that has made an entry does not delete it", async () => {
+it("the copy of an object that created an entry does not delete it", async () => {
   const blue = new Scene({ clusterID: "blue" });
   const id = blue.idOf(await blue.given(EventSubscription, "audit"));
   const object = await blue.given(EventSource, "one", { subscriptionRef: { id }, type: "a_created.v0" });
@@ -87,7 +87,7 @@ it("the copy of an object that has made an entry does not delete it", async () =
   expect(changes(green).filter(({ verb }) => verb === "deleteSource")).toEqual([]);
 });
 
-it("the copy of an object that has set modules removes none", async () => {
+it("the copy of an object that set modules removes none", async () => {
   const blue = new Scene({ clusterID: "blue" });
   const { id: routeId } = blue.gateway.seed(HTTPSEdgeRoute.resource, {});
   const spec = { edgeId: "edghts_1", routeId, webhookVerification: { enabled: true, provider: "sns" } };

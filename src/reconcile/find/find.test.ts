@@ -81,7 +81,7 @@ describe("an object that has adopted a remote", () => {
     scene.resetCounts();
   });
 
-  it("says so in its status, and retains the remote though spec.adopt has gone", async () => {
+  it("says so in its status, and retains the remote although spec.adopt was removed", async () => {
     scene.cluster.apply(IPPolicy, "office", {});
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Available/);
@@ -92,7 +92,7 @@ describe("an object that has adopted a remote", () => {
     expect(scene.gateway.remote(IPPolicy.resource, id)).toBeDefined();
   });
 
-  it("keeps it when spec.adopt names another, and changes neither", async () => {
+  it("keeps it when spec.adopt names another remote, and changes neither", async () => {
     const other = scene.gateway.seed(IPPolicy.resource, { description: "another" });
     scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
     await scene.reconcile(object);
@@ -107,7 +107,7 @@ describe("an object that has adopted a remote", () => {
   });
 });
 
-it("keeps what it has made when spec.adopt names another remote later, and says so", async () => {
+it("keeps a remote that it created when spec.adopt comes to name another one, and says so", async () => {
   const other = scene.gateway.seed(IPPolicy.resource, { description: "another" });
   const object = await scene.given(IPPolicy, "office", { description: "mine" });
   scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
@@ -122,7 +122,7 @@ it("keeps what it has made when spec.adopt names another remote later, and says 
   expect(scene.reason(object)).toBe("Available: The resource exists in the account as specified");
 });
 
-it("deletes what it had to create, though the spec asked to adopt what exists", async () => {
+it("deletes a remote that it had to create, although the spec asked to adopt", async () => {
   const object = await scene.given(ReservedDomain, "web", { domain: "b.example.com", adopt: { existing: true } });
   expect(scene.cluster.now(object).status?.origin).toBe("Created");
   scene.cluster.delete(object);
@@ -133,7 +133,7 @@ it("deletes what it had to create, though the spec asked to adopt what exists", 
 describe("adoption by natural key", () => {
   const spec = { domain: "A.example.com", adopt: { existing: true as const } };
 
-  it("takes the remote with an equal natural key, however it is spelled", async () => {
+  it("adopts the remote with an equal natural key, however it is spelled", async () => {
     const { id } = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
     const object = await scene.apply(ReservedDomain, "web", spec);
     expect(scene.idOf(object)).toBe(id);
@@ -248,7 +248,7 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.cluster.events.filter(({ reason }) => reason === "RemoteMissing")).toEqual([]);
   });
 
-  it("is recreated if its value is shown once, and the key with this object's mark that is left is told of", async () => {
+  it("is recreated if its value is shown once, and an event names the key with this object's mark that is left", async () => {
     scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
     const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
     const metadata = String(scene.gateway.remote(APIKey.resource, "ak_1")?.["metadata"]);
@@ -310,7 +310,7 @@ describe("a remote that somebody else has deleted", () => {
   });
 });
 
-describe("a remote that two objects have", () => {
+describe("a remote whose id two objects have", () => {
   it("stays with the older object", async () => {
     const older = await scene.given(IPPolicy, "older", { description: "a" });
     await scene.clock.advance(60_000);

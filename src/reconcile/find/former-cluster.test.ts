@@ -28,8 +28,8 @@ const rebuilt = (options: SceneOptions = {}) =>
 const markOf = (kind: Kind, id: string) => ownerMarkOf(blue.gateway.remote(kind.resource, id) ?? {});
 const mark = (cluster: string, name = "one") => ownerMark({ cluster, namespace: "team-a", name });
 
-describe.each(kinds)("%s that the cluster had before it was rebuilt", (_, kind, spec) => {
-  it("is not created a second time before somebody says which cluster that was", async () => {
+describe.each(kinds)("%s from before the cluster was rebuilt", (_, kind, spec) => {
+  it("is not created a second time before a person declares the former cluster", async () => {
     const id = blue.idOf(await blue.given(kind, "one", spec));
     const green = rebuilt();
     const object = await green.apply(kind, "one", spec);
@@ -41,7 +41,7 @@ describe.each(kinds)("%s that the cluster had before it was rebuilt", (_, kind, 
     expect(markOf(kind, id)).toBe(mark("blue"));
   });
 
-  it("is taken up and marked anew when blue is a former id, and then costs nothing", async () => {
+  it("is adopted and gets a new mark when blue is declared as a former id, and then costs nothing", async () => {
     const id = blue.idOf(await blue.given(kind, "one", spec));
     const green = rebuilt({ formerClusterIDs: ["red", "blue"] });
     const object = await green.given(kind, "one", spec);
@@ -54,7 +54,7 @@ describe.each(kinds)("%s that the cluster had before it was rebuilt", (_, kind, 
     expect(green.cluster.writes).toEqual([]);
   });
 
-  it("is marked anew when the cluster only got another id, and the former process writes no more", async () => {
+  it("gets a new mark when the cluster only got another id, and the former process writes nothing more", async () => {
     const object = await blue.given(kind, "one", spec);
     const id = blue.idOf(object);
     const green = rebuilt({ formerClusterIDs: ["blue"] });
@@ -67,8 +67,8 @@ describe.each(kinds)("%s that the cluster had before it was rebuilt", (_, kind, 
   });
 });
 
-describe("a cluster whose id somebody has set", () => {
-  it("creates beside what another cluster has under the same name", async () => {
+describe("a cluster whose id a person has set", () => {
+  it("creates a remote although another cluster has one for the same name", async () => {
     const theirs = blue.idOf(await blue.given(IPPolicy, "one"));
     const green = rebuilt({ isClusterIDSet: true });
     const object = await green.given(IPPolicy, "one");
@@ -77,8 +77,8 @@ describe("a cluster whose id somebody has set", () => {
   });
 });
 
-describe("marks of an unknown cluster", () => {
-  it("stop no object of another name, and none that asks for something else", async () => {
+describe("the marks of an unknown cluster", () => {
+  it("block no object of another name, and none with other immutable values", async () => {
     await blue.given(IPPolicy, "one");
     await blue.given(ReservedDomain, "one", { domain: "a.example.com" });
     const green = rebuilt();
@@ -86,7 +86,7 @@ describe("marks of an unknown cluster", () => {
     await green.given(ReservedDomain, "one", { domain: "b.example.com" });
   });
 
-  it("stop no object that has its remote already", async () => {
+  it("block no object that has its remote already", async () => {
     const green = rebuilt();
     const object = await green.given(IPPolicy, "one");
     await blue.given(IPPolicy, "one");
@@ -96,7 +96,7 @@ describe("marks of an unknown cluster", () => {
     expect(green.reason(object)).toMatch(/^Available: /);
   });
 
-  it("bind: what has one is neither adopted nor deleted, and the message says how to tell that it was this cluster", async () => {
+  it("count: a remote with one is neither adopted nor deleted, and the message says how to declare the former cluster", async () => {
     const id = blue.idOf(await blue.given(IPPolicy, "one"));
     const green = rebuilt();
     const object = await green.apply(IPPolicy, "two", { adopt: { id }, deletionPolicy: "Delete" });
@@ -109,7 +109,7 @@ describe("marks of an unknown cluster", () => {
   });
 });
 
-describe("a remote that one cluster has let go of", () => {
+describe("a remote that one cluster has retained", () => {
   const retainRemote = async (): Promise<string> => {
     const object = await blue.given(IPPolicy, "one", { deletionPolicy: "Retain" });
     const id = blue.idOf(object);
@@ -121,7 +121,7 @@ describe("a remote that one cluster has let go of", () => {
   const green = () => rebuilt({ isClusterIDSet: true });
   const removeMark = (id: string) => blue.gateway.change(IPPolicy.resource, id, { metadata: "" });
 
-  it("is taken by another one after somebody has removed the mark, under any name", async () => {
+  it("is adopted by another cluster after a person has removed the mark, under any name", async () => {
     const id = await retainRemote();
     const other = green();
     const object = await other.apply(IPPolicy, "two", { adopt: { id } });
@@ -132,7 +132,7 @@ describe("a remote that one cluster has let go of", () => {
     expect(markOf(IPPolicy, id)).toBe(mark("green", "two"));
   });
 
-  it("goes back to the first one by its id, if nobody has taken it", async () => {
+  it("is adopted by the first cluster by its id, if no other has adopted it", async () => {
     const id = await retainRemote();
     removeMark(id);
     const object = await blue.given(IPPolicy, "one", { adopt: { id } });
@@ -142,7 +142,7 @@ describe("a remote that one cluster has let go of", () => {
 });
 
 describe("a mark of a former cluster", () => {
-  it("is that of the object with the same name, and no other takes it before that is known to be gone", async () => {
+  it("belongs to the object with the same name, and no other adopts it before that object is known to be deleted", async () => {
     const id = blue.idOf(await blue.given(IPPolicy, "one"));
     const green = rebuilt({ formerClusterIDs: ["blue"] });
     green.cluster.delete(green.cluster.apply(IPPolicy, "one"));
@@ -155,7 +155,7 @@ describe("a mark of a former cluster", () => {
     expect(markOf(IPPolicy, id)).toBe(mark("green", "two"));
   });
 
-  it("lets an object whose status was lost find what it had", async () => {
+  it("lets an object whose status was lost find its remote", async () => {
     const id = blue.idOf(await blue.given(IPPolicy, "one"));
     const green = rebuilt({ formerClusterIDs: ["blue"] });
     green.mayAdopt = false;

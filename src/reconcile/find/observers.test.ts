@@ -46,7 +46,7 @@ describe.each([
     expect(scene.idOf(object)).toBe(id);
   });
 
-  it("is not taken by the object that has observed it", async () => {
+  it("is not adopted by the object that has observed it", async () => {
     await becomesFull(object, { ...specOf(id), description: "ours", deletionPolicy: "Delete" });
     expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
     expect(changes()).toEqual([]);
@@ -57,7 +57,7 @@ describe.each([
     expect(scene.cluster.now(object).status?.origin).toBe("Adopted");
   });
 
-  it("stays when somebody gives that object the finalizer, and deletes it before it was looked at", async () => {
+  it("stays when a person gives that object the finalizer, and deletes it before its next reconcile", async () => {
     const spec = { ...specOf(id), deletionPolicy: "Delete" as const };
     scene.cluster.apply(kind, "one", spec, { finalizers: [FINALIZER] });
     scene.cluster.delete(object);
@@ -67,7 +67,7 @@ describe.each([
     expect(changes()).toEqual([]);
   });
 
-  it("is not given to another object by the one that observes it", async () => {
+  it("is not handed over by the object that observes it", async () => {
     scene.cluster.annotateByHand(object, annotations.releaseTo, "team-b/two");
     const adopt = { id, from: "team-a/one" };
     const other = scene.cluster.apply(kind, "two", { domain, adopt }, { namespace: "team-b" });
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-it("a domain is not taken over when its object no longer only observes, and does not say that it adopts", async () => {
+it("a domain is not adopted when its object no longer only observes, and its spec does not ask to adopt", async () => {
   const { id } = scene.gateway.seed(ReservedDomain.resource, { domain });
   const object = await scene.apply(ReservedDomain, "one", { domain, ...observed });
   await becomesFull(object, { domain, description: "ours" });
@@ -87,7 +87,7 @@ it("a domain is not taken over when its object no longer only observes, and does
   expect(scene.reason(object)).toMatch(/^Available/);
 });
 
-it("an entry of a subscription of others is not made again by an object that has observed it", async () => {
+it("an entry in a subscription of others is not created again by an object that has observed it", async () => {
   scene.mayAdopt = false;
   const type = "a_created.v0";
   const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [{ type }] });
@@ -101,7 +101,7 @@ it("an entry of a subscription of others is not made again by an object that has
   expect(changes()).toEqual([]);
 });
 
-it("who has only observed a subscription gives nobody the right to its entries", async () => {
+it("an object that has only observed a subscription gives no right to its entries", async () => {
   scene.mayAdopt = false;
   const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [] });
   const watcher = await scene.apply(EventSubscription, "watcher", { adopt: { id }, ...observed });
@@ -131,7 +131,7 @@ describe("a remote without a mark that an older object observes", () => {
     expect(scene.gateway.remote(IPPolicy.resource, id)?.["description"]).toBe("held");
   });
 
-  it("goes to the older one when the holder only observes in its turn", async () => {
+  it("is taken by the older one when the holder starts to observe only", async () => {
     await becomesFull(watcher, spec("watched"));
     await scene.apply(IPPolicy, "holder", { ...spec("held"), ...observed });
     await scene.reconcile(watcher);
@@ -141,7 +141,7 @@ describe("a remote without a mark that an older object observes", () => {
   });
 });
 
-it("a holder that has observed for a while goes on without the right to adopt, and with its origin", async () => {
+it("a holder that has observed for a while continues without the right to adopt, and keeps its origin", async () => {
   const object = await scene.given(IPPolicy, "own", { metadata: opaque });
   await scene.apply(IPPolicy, "own", { metadata: opaque, ...observed });
   scene.mayAdopt = false;
@@ -153,7 +153,7 @@ it("a holder that has observed for a while goes on without the right to adopt, a
   expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
 });
 
-it("the modules of a route stay with the object that set them while the one before it observed", async () => {
+it("the modules of a route stay with the object that set them while the previous holder observed", async () => {
   const routeId = scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id;
   const spec = (provider: string) => ({
     edgeId: "edghts_1",
@@ -168,7 +168,7 @@ it("the modules of a route stay with the object that set them while the one befo
   expect(scene.reason(first)).toMatch(/^OwnershipConflict: .* team-a\/second, which has /);
 });
 
-it("a remote that another object has taken over is not taken back when the release is withdrawn", async () => {
+it("a remote that another object has taken is not taken back when the release is withdrawn", async () => {
   const first = await scene.given(IPPolicy, "first", { metadata: opaque });
   const id = scene.idOf(first);
   await scene.clock.advance(5_000);
@@ -187,7 +187,7 @@ it("a remote that another object has taken over is not taken back when the relea
   expect(scene.reason(first)).toMatch(/^Available/);
 });
 
-it("an object that wants a remote, and may not adopt, stands in the way of nobody", async () => {
+it("an object that wants a remote and may not adopt blocks no other object", async () => {
   const { id } = scene.gateway.seed(IPPolicy.resource, {});
   scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
   const first = scene.cluster.apply(IPPolicy, "first", { adopt: { id } }, { namespace: "team-b" });
@@ -198,7 +198,7 @@ it("an object that wants a remote, and may not adopt, stands in the way of nobod
   expect(scene.reason(second)).toMatch(/^Available/);
 });
 
-it("an object that has observed a remote, and may not adopt it, keeps it from nobody who may", async () => {
+it("an object that has observed a remote and may not adopt it does not keep others from adopting it", async () => {
   const { id } = scene.gateway.seed(IPPolicy.resource, {});
   scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-b";
   const object = await scene.apply(IPPolicy, "one", { adopt: { id }, ...observed });
@@ -210,7 +210,7 @@ it("an object that has observed a remote, and may not adopt it, keeps it from no
   expect(scene.reason(other)).toMatch(/^Available/);
 });
 
-it("an object that could not take what it observed does not keep the owner from finding it again", async () => {
+it("an object that could not adopt what it observed does not keep the owner from finding it again", async () => {
   const owner = await scene.given(IPPolicy, "owner");
   const id = scene.idOf(owner);
   const watcher = await scene.apply(IPPolicy, "watcher", { adopt: { id }, ...observed });
@@ -222,7 +222,7 @@ it("an object that could not take what it observed does not keep the owner from 
   expect(scene.idOf(owner)).toBe(id);
 });
 
-it("the mark of an object binds although the object observes another remote", async () => {
+it("the mark of an object counts although the object observes another remote", async () => {
   const { id } = scene.gateway.seed(IPPolicy.resource, {});
   const first = await scene.given(IPPolicy, "first");
   const own = scene.idOf(first);

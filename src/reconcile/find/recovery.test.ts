@@ -42,156 +42,159 @@ const recoveries = [
   },
 ];
 
-describe.each(recoveries)("a create whose answer was lost, found again $how", ({ kind, spec, other }) => {
-  it("is found when it was carried out", async () => {
-    scene.gateway.seed(kind.resource, other);
-    scene.gateway.loseAnswer("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
-    await scene.reconcile(object);
-    expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}2`);
-    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(2);
-  });
+describe.each(recoveries)(
+  "a create whose answer was lost, and whose remote is found again $how",
+  ({ kind, spec, other }) => {
+    it("is found when it was carried out", async () => {
+      scene.gateway.seed(kind.resource, other);
+      scene.gateway.loseAnswer("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
+      await scene.reconcile(object);
+      expect(scene.condition(object, "Ready")?.status).toBe("True");
+      expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}2`);
+      expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(2);
+    });
 
-  it("is found by the next process", async () => {
-    scene.gateway.loseAnswer("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    scene.restart();
-    await scene.reconcile(object);
-    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
-    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
-  });
+    it("is found by the next process", async () => {
+      scene.gateway.loseAnswer("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      scene.restart();
+      await scene.reconcile(object);
+      expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
+      expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
+    });
 
-  it("proves the key to the next process, of which nothing else is recorded", async () => {
-    scene.gateway.loseAnswer("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    scene.restart();
-    const { keyProof } = scene.account;
-    keyProof.use("its digest");
-    await scene.reconcile(object);
-    expect([scene.idOf(object), keyProof.isProved]).toEqual([`${kind.resource.idPrefix}1`, true]);
-  });
+    it("proves the key to the next process, when no other id is recorded", async () => {
+      scene.gateway.loseAnswer("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      scene.restart();
+      const { keyProof } = scene.account;
+      keyProof.use("its digest");
+      await scene.reconcile(object);
+      expect([scene.idOf(object), keyProof.isProved]).toEqual([`${kind.resource.idPrefix}1`, true]);
+    });
 
-  it("is found when the process died before the status had the id", async () => {
-    const object = scene.cluster.apply(kind, "one", spec);
-    scene.cluster.beforeWrite = (write) => {
-      if (write === "writeStatus") throw new Outdated("killed");
-    };
-    await scene.reconcile(object);
-    scene.cluster.beforeWrite = () => {};
-    scene.restart();
-    await scene.reconcile(object);
-    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
-    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
-  });
+    it("is found when the process died before the status had the id", async () => {
+      const object = scene.cluster.apply(kind, "one", spec);
+      scene.cluster.beforeWrite = (write) => {
+        if (write === "writeStatus") throw new Outdated("killed");
+      };
+      await scene.reconcile(object);
+      scene.cluster.beforeWrite = () => {};
+      scene.restart();
+      await scene.reconcile(object);
+      expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
+      expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
+    });
 
-  it("is found when the spec was edited meanwhile, and dropped fields are cleared", async () => {
-    scene.gateway.loseAnswer("create");
-    const object = scene.cluster.apply(kind, "one", { ...spec, description: "first" });
-    await scene.reconcile(object);
-    scene.restart();
-    scene.cluster.apply(kind, "one", { ...spec, metadata: '{"team": "b"}' });
-    await scene.settle(object);
-    const [remote, ...more] = scene.gateway.remotesOf(kind.resource);
-    expect(more).toEqual([]);
-    expect(remote).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team": "b"') });
-    expect(remote?.["description"] || undefined).toBeUndefined();
-  });
+    it("is found when the spec was edited meanwhile, and dropped fields are cleared", async () => {
+      scene.gateway.loseAnswer("create");
+      const object = scene.cluster.apply(kind, "one", { ...spec, description: "first" });
+      await scene.reconcile(object);
+      scene.restart();
+      scene.cluster.apply(kind, "one", { ...spec, metadata: '{"team": "b"}' });
+      await scene.settle(object);
+      const [remote, ...more] = scene.gateway.remotesOf(kind.resource);
+      expect(more).toEqual([]);
+      expect(remote).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team": "b"') });
+      expect(remote?.["description"] || undefined).toBeUndefined();
+    });
 
-  it("is sent again only when it can no longer be carried out", async () => {
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    const result = await scene.reconcile(object);
-    expect(scene.reason(object)).toMatch(/^Creating: /);
-    expect(result).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
-    await scene.clock.advance(DEADLINE_MS);
-    await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
-    await scene.settle(object);
-    expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
-  });
+    it("is sent again only when it can no longer be carried out", async () => {
+      scene.gateway.swallow("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      const result = await scene.reconcile(object);
+      expect(scene.reason(object)).toMatch(/^Creating: /);
+      expect(result).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
+      await scene.clock.advance(DEADLINE_MS);
+      await scene.reconcile(object);
+      expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
+      await scene.settle(object);
+      expect(scene.condition(object, "Ready")?.status).toBe("True");
+      expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
+    });
 
-  it("is found when it was carried out while a list was running", async () => {
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
-    const settles = settleTimeMs(DEADLINE_MS);
-    await scene.clock.advance(settles - 1000);
-    const list = scene.gateway.list.bind(scene.gateway);
-    scene.gateway.list = async function* (...asked) {
-      const pages = [];
-      for await (const page of list(...asked)) pages.push(page);
-      scene.gateway.seed(kind.resource, body);
-      await scene.clock.advance(2000);
-      yield* pages;
-    };
-    await scene.reconcile(object);
-    scene.gateway.list = list;
-    expect(scene.reason(object)).toMatch(/^Creating: /);
-    await scene.settle(object);
-    expect(scene.gateway.remotesOf(kind.resource)).toMatchObject([{ id: scene.idOf(object) }]);
-  });
+    it("is found when it was carried out during a list", async () => {
+      scene.gateway.swallow("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
+      const settles = settleTimeMs(DEADLINE_MS);
+      await scene.clock.advance(settles - 1000);
+      const list = scene.gateway.list.bind(scene.gateway);
+      scene.gateway.list = async function* (...asked) {
+        const pages = [];
+        for await (const page of list(...asked)) pages.push(page);
+        scene.gateway.seed(kind.resource, body);
+        await scene.clock.advance(2000);
+        yield* pages;
+      };
+      await scene.reconcile(object);
+      scene.gateway.list = list;
+      expect(scene.reason(object)).toMatch(/^Creating: /);
+      await scene.settle(object);
+      expect(scene.gateway.remotesOf(kind.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+    });
 
-  it("is found when it was carried out late", async () => {
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    const { body } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
-    await scene.clock.advance(DEADLINE_MS);
-    scene.gateway.seed(kind.resource, body ?? {});
-    await scene.settle(object);
-    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
-    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
-  });
+    it("is found when it was carried out late", async () => {
+      scene.gateway.swallow("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      const { body } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
+      await scene.clock.advance(DEADLINE_MS);
+      scene.gateway.seed(kind.resource, body ?? {});
+      await scene.settle(object);
+      expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
+      expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
+    });
 
-  it.each([
-    ["forward", 3],
-    ["back", -3],
-  ])("is settled after the same time when the calendar is set %s", async (_, hours) => {
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    scene.clock.setBy(hours * 3_600_000);
-    await scene.reconcile(object);
-    await scene.clock.advance(DEADLINE_MS);
-    await scene.reconcile(object);
-    expect(scene.reason(object)).toMatch(/^Creating: /);
-    expect(scene.gateway.calls.filter(({ verb }) => verb === "create")).toHaveLength(1);
-    await scene.clock.advance(DEADLINE_MS);
-    await scene.reconcile(object);
-    expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
-  });
+    it.each([
+      ["forward", 3],
+      ["back", -3],
+    ])("is settled after the same time when the calendar is set %s", async (_, hours) => {
+      scene.gateway.swallow("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      scene.clock.setBy(hours * 3_600_000);
+      await scene.reconcile(object);
+      await scene.clock.advance(DEADLINE_MS);
+      await scene.reconcile(object);
+      expect(scene.reason(object)).toMatch(/^Creating: /);
+      expect(scene.gateway.calls.filter(({ verb }) => verb === "create")).toHaveLength(1);
+      await scene.clock.advance(DEADLINE_MS);
+      await scene.reconcile(object);
+      expect(scene.condition(object, "Ready")?.status).toBe("True");
+      expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
+    });
 
-  it("is settled in time when the previous process's calendar was ahead", async () => {
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    scene.restart();
-    scene.clock.setBy(-3 * 3_600_000);
-    await scene.reconcile(object);
-    expect(scene.reason(object)).toMatch(/^Creating: /);
-    await scene.clock.advance(2 * DEADLINE_MS);
-    await scene.reconcile(object);
-    expect(scene.condition(object, "Ready")?.status).toBe("True");
-  });
+    it("is settled in time when the calendar of the previous process was ahead", async () => {
+      scene.gateway.swallow("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      scene.restart();
+      scene.clock.setBy(-3 * 3_600_000);
+      await scene.reconcile(object);
+      expect(scene.reason(object)).toMatch(/^Creating: /);
+      await scene.clock.advance(2 * DEADLINE_MS);
+      await scene.reconcile(object);
+      expect(scene.condition(object, "Ready")?.status).toBe("True");
+    });
 
-  it("is not adopted when another object has it", async () => {
-    const first = await scene.given(kind, "first", spec);
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
-    await scene.reconcile(object);
-    expect(scene.idOf(object)).not.toBe(scene.idOf(first));
-  });
-});
+    it("is not adopted when another object has it", async () => {
+      const first = await scene.given(kind, "first", spec);
+      scene.gateway.swallow("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      await scene.reconcile(object);
+      expect(scene.idOf(object)).not.toBe(scene.idOf(first));
+    });
+  },
+);
 
 describe("a create whose answer was lost and whose remote has an owner mark", () => {
   it.each([-48, 96])("is deleted with its object when the calendar is off by %i hours", async (hours) => {
@@ -206,7 +209,7 @@ describe("a create whose answer was lost and whose remote has an owner mark", ()
   });
 });
 
-describe("a list of several pages, of which somebody removes a row while it is read", () => {
+describe("a list of several pages from which a row is deleted while it is read", () => {
   const specs = { "an owner mark": {}, "no owner mark": { metadata: "opaque" } };
 
   /** Somebody removes the newest row after the first page of the next list, so that the second page lacks a row. */
@@ -235,7 +238,7 @@ describe("a list of several pages, of which somebody removes a row while it is r
     expect(scene.idOf(object)).toBe(id);
   });
 
-  it("hides none that an earlier object of the name left", async () => {
+  it("hides no remote that an earlier object of the name left", async () => {
     const object = await scene.given(ReservedAddress, "db", { deletionPolicy: "Retain" });
     const id = scene.idOf(object);
     scene.gateway.pageSize = 2;
@@ -249,7 +252,7 @@ describe("a list of several pages, of which somebody removes a row while it is r
     expect(scene.idOf(next)).toBe(id);
   });
 
-  it("hides none that is adopted by its name", async () => {
+  it("hides no remote that is adopted by its name", async () => {
     const domain = "a.example.com";
     const theirs = scene.gateway.seed(ReservedDomain.resource, { domain });
     scene.gateway.pageSize = 2;
@@ -264,7 +267,7 @@ describe("a list of several pages, of which somebody removes a row while it is r
     expect(scene.gateway.takeCalls()).not.toContain("create");
   });
 
-  it("costs two lists, which all share that search", async () => {
+  it("costs two lists, which all searches share", async () => {
     const names = ["a", "b", "c", "d", "e"];
     for (const _ of names) scene.gateway.swallow("create");
     const objects = names.map((name) => scene.cluster.apply(ReservedAddress, name));
@@ -280,7 +283,7 @@ describe("a list of several pages, of which somebody removes a row while it is r
   });
 });
 
-it("a create whose value is shown once made no remote that is much younger", async () => {
+it("a create whose value is shown once did not make a remote that is much younger", async () => {
   scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
   scene.gateway.swallow("create");
   const object = await scene.apply(APIKey, "ci", { tokenSecretName: "ci" });
@@ -304,7 +307,7 @@ describe("a domain that somebody else reserves while the outcome of our create i
     return object;
   }
 
-  it("is not taken where our create would have left a mark", async () => {
+  it("is not adopted if our create would have left a mark", async () => {
     const object = await interrupted();
     const theirs = scene.gateway.seed(ReservedDomain.resource, { ...spec, description: "theirs" });
     await scene.settle(object);
@@ -316,7 +319,7 @@ describe("a domain that somebody else reserves while the outcome of our create i
     expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([theirs]);
   });
 
-  it("is not taken where the metadata was replaced by one that takes no mark", async () => {
+  it("is not adopted if its metadata was replaced by text without room for a mark", async () => {
     const object = await interrupted();
     const theirs = scene.gateway.seed(ReservedDomain.resource, spec);
     scene.cluster.apply(ReservedDomain, "one", { ...spec, metadata: "opaque" });
@@ -325,7 +328,7 @@ describe("a domain that somebody else reserves while the outcome of our create i
     expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([theirs]);
   });
 
-  it("is not taken where it carries the mark of another object", async () => {
+  it("is not adopted if it has the mark of another object", async () => {
     const object = await interrupted("opaque");
     scene.gateway.seed(ReservedDomain.resource, { ...spec, metadata: '{"tunnelgateway.dev/owner": "c2/team-a/one"}' });
     await scene.settle(object);
@@ -333,7 +336,7 @@ describe("a domain that somebody else reserves while the outcome of our create i
   });
 });
 
-describe("a create whose outcome is unknown when the spec comes to mean another account", () => {
+describe("a create whose outcome is unknown when the spec comes to name another account", () => {
   beforeEach(() => {
     scene.accountName = "first";
   });
@@ -350,7 +353,7 @@ describe("a create whose outcome is unknown when the spec comes to mean another 
   });
 
   it.each(recoveries)(
-    "is found $how in the account to which it was sent, and changed no more",
+    "is found $how in the account to which it was sent, and not changed any more",
     async ({ kind, spec }) => {
       scene.gateway.loseAnswer("create");
       const object = scene.cluster.apply(kind, "one", spec);
@@ -382,7 +385,7 @@ describe("a create whose outcome is unknown when the spec comes to mean another 
   });
 });
 
-it("an object whose id is known is no such create, when its spec comes to mean another account", async () => {
+it("an object with an id has no such create, when its spec comes to name another account", async () => {
   scene.accountName = "first";
   const object = await scene.given(IPPolicy, "office", { description: "the office" });
   scene.specifiedAccountName = "second";
@@ -400,7 +403,7 @@ describe("a create that certainly never reached the service", () => {
   });
 });
 
-it("a create whose answer was lost is searched for, also if one that certainly made nothing has the same time", async () => {
+it("a create whose answer was lost is searched for, also if one that made nothing has the same time", async () => {
   scene.gateway.swallow("create", "unsent");
   scene.gateway.loseAnswer("create");
   const object = scene.cluster.apply(IPPolicy, "office");
@@ -420,7 +423,7 @@ describe("an object that was restored from a backup without its status", () => {
   });
 });
 
-describe("a create through an outage", () => {
+describe("a create during an outage", () => {
   const mishaps = {
     lost: ({ gateway }: Scene) => gateway.loseAnswer("create"),
     swallowed: ({ gateway }: Scene) => gateway.swallow("create"),
@@ -458,7 +461,7 @@ describe("a create through an outage", () => {
 });
 
 describe("a remote of an interrupted create with opaque metadata", () => {
-  it("is recognised by the members of the create, and updated with the rest", async () => {
+  it("is found by the members of the create, and updated with the others", async () => {
     scene.gateway.loseAnswer("create");
     const spec = { metadata: "opaque", endpointConfigurationId: "ec_1" };
     const object = scene.cluster.apply(ReservedAddress, "db", spec);
@@ -499,7 +502,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     expect(event).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
   });
 
-  it("is not one that has more than the spec asks for", async () => {
+  it("is not one that has more members than the spec asks for", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
     await scene.reconcile(object);
@@ -563,7 +566,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     });
   });
 
-  it("is searched for only once the references of the spec are resolved", async () => {
+  it("is searched for only when the references of the spec are resolved", async () => {
     const destination = { name: "logs" };
     const object = scene.cluster.apply(EventSubscription, "all", {
       metadata: "opaque",

@@ -8,7 +8,7 @@ const DAY_MS = 24 * 3_600_000;
 it.each([
   ["of one process", false],
   ["of two processes", true],
-])("a remote that somebody else made between two refused creates %s is not taken for theirs", async (_, restarts) => {
+])("a remote that somebody else made between two refused creates %s is not adopted", async (_, restarts) => {
   const scene = new Scene();
   scene.gateway.unique["reserved_domains"] = "domain";
   scene.gateway.refuse("create", 422);
@@ -32,7 +32,7 @@ it.each([
   expect(scene.gateway.remote(ReservedDomain.resource, theirs.id)).toBeDefined();
 });
 
-it("a remote of its own that it finds by its name has the origin that it would have by its mark", async () => {
+it("a remote of its own that is found by its name gets the same origin as by its mark", async () => {
   const scene = new Scene();
   scene.gateway.unique["reserved_domains"] = "domain";
   const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });

@@ -44,7 +44,7 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
       expect(remotes(kind)).toHaveLength(1);
     });
 
-    it("does not take what somebody else made seven minutes before", async () => {
+    it("does not adopt a remote that somebody else made seven minutes before", async () => {
       const theirs = scene.gateway.seed(kind.resource, spec);
       await scene.clock.advance(7 * MINUTE_MS);
       scene.gateway.swallow("create");
@@ -74,7 +74,7 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
     expect(remotes(kind)).toHaveLength(1);
   });
 
-  it("a certificate ends, and is renewed, by that clock", async () => {
+  it("a certificate expires, and is renewed, by that clock", async () => {
     scene.gateway.normalise = (remote) => ({
       ...remote,
       valid_after: scene.gateway.calendar().toISOString(),

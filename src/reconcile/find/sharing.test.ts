@@ -51,7 +51,7 @@ describe("an object of another namespace that may add an entry", () => {
   const applyElsewhere = (type: string) =>
     scene.cluster.apply(EventSource, "other", { subscriptionRef: { id }, type }, { namespace: "team-b" });
 
-  it("keeps it when the subscription no longer lists it, and when an object here goes", async () => {
+  it("keeps it when the subscription no longer lists it, and when an object of this namespace is deleted", async () => {
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
     await scene.reconcile(applyElsewhere("a.v0"));
     scene.cluster.apply(EventSubscription, "audit", {});
@@ -60,7 +60,7 @@ describe("an object of another namespace that may add an entry", () => {
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("has it in an update of the subscription while the create is under way", async () => {
+  it("has it in an update of the subscription while its create is under way", async () => {
     scene.gateway.swallow("createSource");
     await scene.reconcile(applyElsewhere("b.v0"));
     scene.cluster.apply(EventSubscription, "audit", listing("c.v0"));
@@ -69,7 +69,7 @@ describe("an object of another namespace that may add an entry", () => {
   });
 });
 
-it("an object of another account neither keeps an entry nor can have made it", async () => {
+it("an object of another account neither keeps an entry nor can have created it", async () => {
   const elsewhere = { accountRef: { name: "other" } };
   const object = await scene.given(EventSource, "b", specOf("b.v0"));
   apply("other", "b.v0", elsewhere);
@@ -107,8 +107,8 @@ describe("a kind that cannot be read", () => {
   });
 });
 
-describe("an entry that existed before", () => {
-  it("is taken without a request, and is not deleted with the object", async () => {
+describe("an entry that existed before its objects", () => {
+  it("is adopted without a request, and not deleted with the object", async () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
@@ -135,7 +135,7 @@ describe("an entry that existed before", () => {
     expect(preexisting(await scene.given(EventSource, "two", specOf("x.v0")))).toBe(true);
   });
 
-  it("is not taken away by an edit of the subscription while its object is being deleted", async () => {
+  it("is not removed by an edit of the subscription while its object is being deleted", async () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
@@ -145,7 +145,7 @@ describe("an entry that existed before", () => {
     expect(types().sort()).toEqual(["a.v0", "b.v0", "x.v0"]);
   });
 
-  it("goes with its object when a subscription that lists it goes as well", async () => {
+  it("is deleted with its object when a subscription that lists it is deleted as well", async () => {
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), deletionPolicy: "Retain" });
     scene.cluster.delete(subscription);
@@ -199,8 +199,8 @@ describe("an entry that existed before", () => {
   });
 });
 
-describe("an entry that its object has made", () => {
-  it("goes with it, however often the object is looked at before", async () => {
+describe("an entry that its object has created", () => {
+  it("is deleted with it, however often the object was reconciled before", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
     await scene.resync(EventSubscription);
     await scene.reconcile(object);
@@ -209,7 +209,7 @@ describe("an entry that its object has made", () => {
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("is not made again when somebody has deleted it and the object only reports that", async () => {
+  it("is not created again when somebody has deleted it and the spec asks for reports only", async () => {
     const object = await scene.given(EventSource, "b", { ...specOf("b.v0"), driftPolicy: "Report" });
     setTypes("a.v0");
     await scene.resync(EventSubscription);
@@ -218,12 +218,12 @@ describe("an entry that its object has made", () => {
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("is made though the object only reports drift", async () => {
+  it("is created although the spec asks to report drift only", async () => {
     await scene.given(EventSource, "b", { ...specOf("b.v0"), driftPolicy: "Report" });
     expect(types()).toEqual(["a.v0", "b.v0"]);
   });
 
-  it("is missed by an object that only observes", async () => {
+  it("is reported as missing by an object that only observes", async () => {
     const object = apply("c", "c.v0", { managementPolicy: "ObserveOnly" });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
@@ -268,7 +268,7 @@ describe("a create of an entry whose answer was lost", () => {
 });
 
 describe("the list of the parent", () => {
-  it("has the entries that other objects are about to add, and not those they are about to remove", async () => {
+  it("contains the entries that other objects are about to add, and not those that they are about to remove", async () => {
     const leaving = await scene.given(EventSource, "leaving", specOf("l.v0"));
     const coming = apply("coming", "c.v0");
     scene.gateway.swallow("createSource");
@@ -281,7 +281,7 @@ describe("the list of the parent", () => {
     expect(scene.reason(subscription)).toMatch(/^Available/);
   });
 
-  it("has no entries of objects with another account, though they name the subscription", async () => {
+  it("contains no entries of objects with another account, although they name the subscription", async () => {
     apply("x", "x.v0", { accountRef: { name: "other" } });
     scene.cluster.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
     await scene.reconcile(subscription);
@@ -296,7 +296,7 @@ describe("the list of the parent", () => {
     expect(types()).toEqual(["a.v0", "k.v0"]);
   });
 
-  it("lacks entries that objects only observe", async () => {
+  it("contains no entries that objects only observe", async () => {
     apply("watching", "w.v0", { managementPolicy: "ObserveOnly" });
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     await scene.reconcile(subscription);

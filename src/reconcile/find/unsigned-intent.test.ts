@@ -44,7 +44,7 @@ async function live(object: ManagedObject): Promise<string> {
 
 const labels = { app: "db" };
 
-describe("a forged intent takes nothing over", () => {
+describe("a forged intent adopts nothing", () => {
   it("by the old id", async () => {
     const theirs = scene.gateway.seed(TunnelGroupBackend.resource, { labels });
     const object = applyForged(TunnelGroupBackend, { labels: { app: "mine" } }, { old: theirs.id });
@@ -72,7 +72,7 @@ describe("a forged intent takes nothing over", () => {
     ["a group", TunnelGroupBackend, { labels, metadata: "opaque" }],
     ["a certificate", TLSCertificate, { certificatePem: keyPair("first")["tls.crt"], metadata: "opaque" }],
     ["a policy", IPPolicy, { description: "d", metadata: "opaque" }],
-  ])("by likeness: %s", async (_, kind, spec) => {
+  ])("by equal values: %s", async (_, kind, spec) => {
     scene.cluster.setSecret("tls", keyPair("first"));
     const { certificatePem, ...rest } = spec;
     const sent = { ...rest, ...(certificatePem !== undefined && { certificate_pem: certificatePem }) };
@@ -94,14 +94,14 @@ describe("a forged intent takes nothing over", () => {
     expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([theirs]);
   });
 
-  it("as an entry of somebody's list", async () => {
+  it("as an entry of a list of others", async () => {
     const list = scene.gateway.seed(EventSubscription.resource, { sources: [{ type: "a.v0" }] });
     const object = applyForged(EventSource, { subscriptionRef: { id: list.id }, type: "a.v0" });
     expect(await live(object)).toMatch(/^AdoptionNotAllowed: /);
     expect(scene.gateway.remotesOf(EventSubscription.resource)).toEqual([list]);
   });
 
-  it("through what the operator records later: neither the old id nor the time goes into the signed one", async () => {
+  it("when the operator signs it later: neither the old id nor the time is kept", async () => {
     scene.gateway.swallow("create");
     const object = applyForged(TunnelGroupBackend, { labels }, { old: "bkdtg_theirs" });
     await scene.clock.advance(2 * DEADLINE_MS);
@@ -123,7 +123,7 @@ describe("a forged intent delays a create", () => {
     expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toHaveLength(1);
   });
 
-  it("and what has the object's own mark is found, also as what was restored from a backup without its signature", async () => {
+  it("and a remote with the object's own mark is found, also one from a backup without its signature", async () => {
     const mark = ownerMark({ cluster: "c1", namespace: "team-a", name: "one" });
     const ours = scene.gateway.seed(TunnelGroupBackend.resource, {
       labels,
@@ -136,7 +136,7 @@ describe("a forged intent delays a create", () => {
   });
 });
 
-it("an intent that nobody has signed loses values of Secrets that a version before has left in it, and all the rest", async () => {
+it("an intent without a signature loses values of Secrets that an earlier version has left in it, and all other content", async () => {
   scene.cluster.setSecret("tls", keyPair("first"));
   const object = await scene.given(TLSCertificate, "web", { metadata: "opaque", secretName: "tls" });
   const leaked = forged({ old: "cert_9", fields: ["secretName"], sent: { certificate_pem: "TheValue" } });
@@ -147,7 +147,7 @@ it("an intent that nobody has signed loses values of Secrets that a version befo
   expect(left).not.toHaveProperty([annotations.createIntentSignature]);
 });
 
-it("a forged intent on an object that is being deleted deletes nothing of others", async () => {
+it("a forged intent on an object that is being deleted deletes no remote of others", async () => {
   const sent = { labels, metadata: "opaque" };
   const theirs = scene.gateway.seed(TunnelGroupBackend.resource, sent);
   const object = scene.cluster.apply(TunnelGroupBackend, "one", sent, {

@@ -33,7 +33,7 @@ async function look(): Promise<number> {
 }
 
 describe("a domain whose managed certificate ends", () => {
-  it("is looked at again soon, until a list shows the certificate", async () => {
+  it("is read again soon, until a list shows the certificate", async () => {
     expect(await look()).toBe(300);
     expect(scene.reason(object)).toMatch(/^Available: .* its certificate is issued/);
     expect(scene.condition(object, "CertificateReady")?.message).toBe("The certificate is issued");
@@ -44,7 +44,7 @@ describe("a domain whose managed certificate ends", () => {
     );
   });
 
-  it("tells the end also before a new process has read the list, and costs it no write", async () => {
+  it("shows the end also before a new process has read the list, without a write", async () => {
     await scene.resync(TLSCertificate);
     await look();
     const writes = scene.cluster.writes.length;
@@ -56,7 +56,7 @@ describe("a domain whose managed certificate ends", () => {
     expect(scene.condition(object, "CertificateReady")?.message).toBe("The certificate is issued");
   });
 
-  it("is not Ready after that", async () => {
+  it("is not Ready after its end", async () => {
     await scene.resync(TLSCertificate);
     await scene.clock.advance(3 * DAY);
     await look();

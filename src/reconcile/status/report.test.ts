@@ -335,7 +335,7 @@ describe("a certificate that ends while its object cannot be reconciled", () => 
     return nextStatus({ kind: TLSCertificate, object, accountName: "", state: {}, changes: [] }, retrying, now);
   };
 
-  it("is told as ended", () => {
+  it("is reported as expired", () => {
     const ended = { status: "False", reason: "CertificateExpired" };
     expect(conditionOf(ending(-60), "CertificateReady")).toMatchObject({
       ...ended,
@@ -344,7 +344,7 @@ describe("a certificate that ends while its object cannot be reconciled", () => 
     expect(conditionOf(ending(-60), "Ready")?.status).toBe("False");
   });
 
-  it("is valid before", () => {
+  it("is valid before its end", () => {
     expect(conditionOf(ending(60), "CertificateReady")?.status).toBe("True");
     expect(conditionOf(ending(60), "Ready")?.status).toBe("True");
   });
@@ -376,7 +376,7 @@ describe("the columns of kubectl get", () => {
     expect(reported).toContain(status.columns?.["message"]);
   });
 
-  it("have the texts of the spec, but not those of an edit during a pause", () => {
+  it("have values of the spec, but not of an edit during a pause", () => {
     const object = objectWith(before.ready, { columns: { domain: "before.example.com" } });
     expect(next(object, settled()).columns?.["domain"]).toBe("a.example.com");
     expect(next(object, { type: "paused" }).columns?.["domain"]).toBe("before.example.com");

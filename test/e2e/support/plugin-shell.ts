@@ -6,7 +6,7 @@ import type { World } from "../../support/world.ts";
 import { Shell } from "./page.ts";
 
 /**
- * A shell with kubectl, its plug-in and the API key of the account, in the namespace of a world. Pages call the
+ * Somebody with kubectl, its plug-in and the API key of the account, in the namespace of a world. Pages call the
  * namespace `orders`, and the service https://api.gateway.example.
  */
 export async function pluginShell(
@@ -21,7 +21,7 @@ export async function pluginShell(
   };
   await mkdir(join(directory, "bin"));
   await tool("kubectl", `#!/bin/sh\nexec ${world.cluster.kubectl} "$@"\n`);
-  // Like an installation by npm: a link with this name to the program.
+  // as npm installs it: a link of this name that leads to the program
   await symlink(OPERATOR, join(directory, "kubectl-tunnelgateway"));
   await tool("kubectl-tunnelgateway", `#!/bin/sh\nexec ${process.execPath} ${directory}/kubectl-tunnelgateway "$@"\n`);
   await writeFile(join(directory, ".gateway-api-key"), world.simulator.apiKey);
@@ -31,7 +31,7 @@ export async function pluginShell(
   const shell = new Shell(directory, {
     env: {
       ...{ PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig },
-      // Other tests share the cluster.
+      // other tests share the cluster
       WATCH_NAMESPACES: world.namespace,
       ...env,
     },
