@@ -45,13 +45,13 @@ describe("readConfig", () => {
     });
   });
 
-  it("takes ids of former clusters, and none that no mark can have", () => {
+  it("takes ids of former clusters, and refuses those that no mark can have", () => {
     expect(readConfig(least).formerClusterIDs).toEqual([]);
     expect(readConfig({ ...least, FORMER_CLUSTER_IDS: "blue, red" }).formerClusterIDs).toEqual(["blue", "red"]);
     expect(problem({ ...least, FORMER_CLUSTER_IDS: "blue,a/b" })).toContain("FORMER_CLUSTER_IDS each must be");
   });
 
-  it("takes a label selector, and says in one line what is wrong with one", () => {
+  it("takes a label selector, and explains an invalid one in one line", () => {
     expect(readConfig({ ...least, WATCH_SELECTOR: "team in (a, b)" }).watchSelector.text).toBe("team in (a, b)");
     expect(problem({ ...least, WATCH_SELECTOR: "team in a" })).toBe(
       'The environment needs correction:\n  WATCH_SELECTOR must be a label selector such as team=a, team in (a,b), !team: "team in a" is no part of one',
@@ -59,7 +59,7 @@ describe("readConfig", () => {
     expect(problem({ ...least, WATCH_SELECTOR: "team,!team" })).toContain("WATCH_SELECTOR selects nothing");
   });
 
-  it("ignores what it does not know", () => {
+  it("ignores unknown variables", () => {
     expect(readConfig({ ...least, PATH: "/bin", GATEWAY_COLOR: "blue" }).baseURL).toBe("https://api.example.com");
   });
 
@@ -88,7 +88,7 @@ describe("readConfig", () => {
     expect(resolverFor(dnsResolvers).getServers()).toHaveLength(given.length);
   });
 
-  it("sends no traces, unless it is told where to", () => {
+  it("sends no traces without an endpoint", () => {
     expect(readConfig(least).isTraced).toBe(false);
     expect(readConfig({ ...least, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).isTraced).toBe(true);
   });
@@ -98,7 +98,7 @@ describe("readConfig", () => {
   });
 
   it.each(["http://127.0.0.1:8080", "http://localhost", "http://[::1]:1", "http://gateway.localhost/v1"])(
-    "takes %s, whose requests leave no machine",
+    "takes %s, because its requests stay on the machine",
     (url) => {
       expect(readConfig({ ...least, GATEWAY_BASE_URL: url }).baseURL).toBe(url);
     },
@@ -151,13 +151,13 @@ describe("readConfig", () => {
     expect(message.split("\n")).toHaveLength(2);
   });
 
-  it("names everything that is wrong at once", () => {
+  it("reports all errors at once", () => {
     const message = problem({ LOG_LEVEL: "loud", RESYNC_INTERVAL: "soon" });
     for (const name of ["GATEWAY_BASE_URL", "LOG_LEVEL", "RESYNC_INTERVAL"]) expect(message).toContain(name);
     expect(message).toMatch(/GATEWAY_BASE_URL must be set/);
   });
 
-  it("repeats no secret", () => {
+  it("quotes no secret", () => {
     const env = { GATEWAY_BASE_URL: "https://user:hush@api.example.com", GATEWAY_API_KEY: "hush", LOG_LEVEL: "hush" };
     expect(problem(env)).not.toContain("hush");
   });
@@ -169,7 +169,7 @@ describe("the API key", () => {
     expect(problem({ ...least, GATEWAY_API_KEY_FILE: "/key" })).toMatch(/GATEWAY_API_KEY_FILE must not be set beside/);
   });
 
-  it("has no space around it", async () => {
+  it("is trimmed", async () => {
     expect(await readConfig({ ...least, GATEWAY_API_KEY: " key\n" }).apiKey()).toBe("key");
   });
 

@@ -51,7 +51,7 @@ describe("a cluster without CRDs", () => {
     expect(await run(line)).toEqual({ code: 1, stdout: "", stderr });
   });
 
-  test("doctor says what to install, and what is right", async () => {
+  test("doctor reports what to install, and which checks pass", async () => {
     failing(withoutCRDs);
     const { code, stdout } = await run("doctor");
     expect(code).toBe(1);
@@ -59,13 +59,13 @@ describe("a cluster without CRDs", () => {
     expect(stdout).toMatch(/^ok {6}Kubernetes API/m);
   });
 
-  test.each(["import --all", "uninstall --policy retain"])("%s has all that it needs", async (line) => {
+  test.each(["import --all", "uninstall --policy retain"])("%s works without the CRDs", async (line) => {
     failing(withoutCRDs);
     expect(await run(line)).toMatchObject({ code: 0 });
   });
 });
 
-describe("what is not there", () => {
+describe("an object that does not exist", () => {
   test.each([
     ["tree --kubeconfig /none/config", "There is no kubeconfig /none/config"],
     ["tree --context nope", 'The kubeconfig has nothing named "nope" among its contexts'],
@@ -76,7 +76,7 @@ describe("what is not there", () => {
     ["import --all -o edge.yaml", /^Give another -o: EEXIST: /],
     ["users nothing", /^There is no object and no remote called nothing/],
     ["move ippolicy nothing other", "There is no IPPolicy shop/nothing"],
-  ])("%s says so in one line", async (line, said) => {
+  ])("%s reports it in one line", async (line, said) => {
     const { code, stdout, stderr } = await run(line);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.split("\n")[0]).toMatch(said);
@@ -85,7 +85,7 @@ describe("what is not there", () => {
 });
 
 test.each(["plan", "tree", "status", "orphans", "why tcpedge/db", "import --all", "move ippolicy office headquarters"])(
-  "%s says that the cluster fails, in one line",
+  "%s reports in one line that the API server fails",
   async (line) => {
     failing(({ path }) => (path.startsWith("/apis/") ? { status: 503, body: "etcd is away" } : undefined));
     const { code, stderr } = await run(line);
@@ -95,7 +95,7 @@ test.each(["plan", "tree", "status", "orphans", "why tcpedge/db", "import --all"
 );
 
 test.each(["plan", "plan -f edge.yaml", "tree", "why tcpedge/db", "users ippolicy/office", "orphans", "import --all"])(
-  "%s tells once that the account cannot be reached, or refuses the key",
+  "%s reports once that the account cannot be reached, or refuses the key",
   async (line) => {
     const away = await run(`${line} --base-url http://127.0.0.1:1`);
     expect(away).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^The account cannot be reached: .*$/) });
@@ -115,7 +115,7 @@ test.each(["plan", "plan -f edge.yaml", "tree", "why tcpedge/db", "users ippolic
   },
 );
 
-test("what was shown on the way is gone before a failure is told", async () => {
+test("progress is erased before a failure is printed", async () => {
   const shown: string[] = [];
   const terminal = { progress: (text: string) => void shown.push(text), warn: (text: string) => void shown.push(text) };
   await run("tree --base-url http://127.0.0.1:1", terminal);
@@ -123,7 +123,7 @@ test("what was shown on the way is gone before a failure is told", async () => {
 });
 
 describe("two files with the same object", () => {
-  test("are told, also if only one of them names the namespace", async () => {
+  test("are reported, also if only one of them names the namespace", async () => {
     const folder = await mkdtemp(join(tmpdir(), "twice-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const policy = (metadata: string) =>
@@ -148,7 +148,7 @@ describe("a namespace without rights", () => {
     // Objects that cannot be read may still have these remotes.
     ["orphans", ""],
     ["orphans --unmanaged", "ipp_nobody"],
-  ])("%s names the right in one line, and shows the rest", async (line, shown) => {
+  ])("%s names the missing right in one line, and shows the rest", async (line, shown) => {
     failing(withoutRights);
     const { code, stdout, stderr } = await run(line);
     expect({ code, lines: stderr.split("\n").filter((one) => !one.includes("gatewayaccounts")) }).toEqual({
@@ -160,7 +160,7 @@ describe("a namespace without rights", () => {
   });
 
   test.each(["diff tcpedge/db", "why tcpedge/db", "users ippolicy/office"])(
-    "%s does not say that there is no such object",
+    "%s does not report that there is no such object",
     async (line) => {
       failing(withoutRights);
       const { code, stderr } = await run(line);
@@ -173,7 +173,7 @@ describe("a namespace without rights", () => {
   );
 
   test.each(["move ippolicy office headquarters", "uninstall --policy retain"])(
-    "%s tells the refusal",
+    "%s reports the refusal",
     async (line) => {
       failing(withoutRights);
       const stderr = "You need a right in the cluster: user is forbidden";
@@ -181,7 +181,7 @@ describe("a namespace without rights", () => {
     },
   );
 
-  test("doctor names the rights", async () => {
+  test("doctor names the missing rights", async () => {
     failing(withoutRights);
     expect(await run("doctor")).toMatchObject({
       code: 1,
@@ -201,7 +201,7 @@ describe("a namespace without rights", () => {
   );
 
   test.each(["plan", "tree", "why tcpedge/db", "users ippolicy/office", "orphans", "status"])(
-    "%s reads the user's own namespace where no other may be read",
+    "%s reads the user's own namespace if no other may be read",
     async (line) => {
       failing(withoutOtherNamespaces);
       const { code, stdout, stderr } = await run(line);
@@ -213,19 +213,19 @@ describe("a namespace without rights", () => {
   );
 });
 
-describe("orphans where objects cannot be read", () => {
-  test("are not told to have none", async () => {
+describe("remotes, for orphans, when objects cannot be read", () => {
+  test("are not reported as having no object", async () => {
     failing(withoutOneKind);
     expect((await run("orphans --unmanaged -o name")).stdout).not.toContain("ipp_left");
     expect((await run("orphans --unmanaged -o name")).stdout).toContain("ipp_nobody");
   });
 
-  test("of the namespace that can be read are told", async () => {
+  test("of a namespace that can be read are reported", async () => {
     failing(withoutOtherNamespaces);
     expect((await run("orphans -o name")).stdout).toContain("ipp_left");
   });
 
-  test("are imported in part, which is told", async () => {
+  test("are imported in part, with a message", async () => {
     failing(withoutOneKind);
     const { code, stdout, stderr } = await run("orphans --unmanaged --import");
     expect({ code, last: stderr.split("\n").slice(-2)[0] }).toEqual({ code: 1, last: PART });
@@ -245,7 +245,7 @@ describe("an API key without the right to list one resource", () => {
     ["users ippolicy/office", "TCPEdge/db"],
     ["orphans --unmanaged", "agin_9"],
     ["import --all", "agin_9"],
-  ])("%s names the right, and shows the rest", async (line, shown) => {
+  ])("%s names the missing right, and shows the rest", async (line, shown) => {
     failing(withoutOneList);
     const { code, stdout, stderr } = await run(line);
     expect(code).toBe(1);
@@ -254,7 +254,7 @@ describe("an API key without the right to list one resource", () => {
     expect(stderr).toMatch(/This is only a part:|this is not all:/);
   });
 
-  test("doctor names the request", async () => {
+  test("doctor names the refused request", async () => {
     failing(({ path }) =>
       path.startsWith("/apis/") || path.startsWith("/api/") ? undefined : withoutOneList({ method: "GET", path }),
     );

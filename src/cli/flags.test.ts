@@ -19,7 +19,7 @@ test("status counts the objects of all namespaces with -A", async () => {
   expect((await run("status -n other -A")).stdout).toContain("IPPolicy");
 });
 
-test.each(["plan", "orphans"])("%s is about all namespaces with and without -A", async (line) => {
+test.each(["plan", "orphans"])("%s covers all namespaces with and without -A", async (line) => {
   const { stdout } = await run(line);
   expect(stdout).toContain("shop");
   expect((await run(`${line} -n other --all-namespaces`)).stdout).toBe(stdout);
@@ -30,29 +30,29 @@ test.each([
   ["users ippolicy/office", "USER "],
   ["status", "NAMESPACE "],
   ["why tcpedge/db", "LAST SEEN "],
-])("%s leaves its headings out with --no-headers", async (line, heading) => {
+])("%s prints no headings with --no-headers", async (line, heading) => {
   expect((await run(line)).stdout).toContain(heading);
   const { stdout } = await run(`${line} --no-headers`);
   expect(stdout).not.toContain(heading);
   expect(stdout).not.toBe("");
 });
 
-test.each(["doctor", "uninstall --policy delete"])("%s takes the flags that say which cluster", async (line) => {
+test.each(["doctor", "uninstall --policy delete"])("%s takes the flags that select the cluster", async (line) => {
   for (const flag of ["--context nowhere", "--kubeconfig nowhere.yaml"])
     expect(await run(`${line} ${flag}`)).toMatchObject({ code: 1, stderr: expect.stringContaining("nowhere") });
 });
 
-test("doctor checks the cluster of the context that it is given", async () => {
+test("doctor checks the cluster of the given context", async () => {
   expect((await run("doctor --context fixed")).stdout).toBe((await run("doctor")).stdout);
 });
 
-test("diff shows what it waits for on a terminal, and nothing in the end", async () => {
+test("diff shows progress on a terminal, and erases it in the end", async () => {
   const shown: string[] = [];
   await run("diff tcpedge/db", { progress: (text) => void shown.push(text) });
   expect(shown).toEqual(["Reading objects", "", "Reading the remote of TCPEdge/db", ""]);
 });
 
-test("import leaves out what is managed, whether it is told to or not", async () => {
+test("import leaves out managed remotes, with or without the flag", async () => {
   const { stdout } = await run("import --all");
   expect((await run("import --all --exclude-managed")).stdout).toBe(stdout);
   expect((await run("import --all --no-exclude-managed")).stdout.length).toBeGreaterThan(stdout.length);

@@ -88,7 +88,7 @@ test.each([
   ["status", "status"],
   ["doctor", "doctor"],
   ["version", "version"],
-] as const)("%s prints for programs what its schema says, and nothing else", async (command, line) => {
+] as const)("%s prints output that matches its schema, and nothing else", async (command, line) => {
   const { stdout } = await run(`${line} -o json`);
   const value: unknown = JSON.parse(stdout);
   // Members that a schema does not name are left out by `parse`.

@@ -13,7 +13,7 @@ import {
   tlsEdges,
 } from "./resources/index.ts";
 
-describe("what is sent", () => {
+describe("a request", () => {
   test("has API key, version, user agent and media types", async () => {
     const { url, seen } = await serve((response) => json(response, 201, { id: "ipp_1" }));
     const { client } = connect(url, { apiKey: async () => "the-key\n", userAgent: "someone/1" });
@@ -88,7 +88,7 @@ describe("what is sent", () => {
   });
 });
 
-describe("what is answered", () => {
+describe("an answer", () => {
   test("is returned under the names of the service, with unknown members", async () => {
     const edge = { id: "edgtls_1", hostports: null, mutual_tls: { certificate_authorities: [{ id: "ca_1" }] }, new: 1 };
     const { url } = await serve((response) => json(response, 200, edge));
@@ -188,7 +188,7 @@ describe("one call", () => {
     warned.mockRestore();
   });
 
-  test("tells the date of answers, also of refusals, unless a cache has kept them", async () => {
+  test("reports the date of answers, also of refusals, unless they come from a cache", async () => {
     const answers = [
       [200, "Thu, 01 Jan 2026 00:00:01 GMT", "0"],
       [404, "Thu, 01 Jan 2026 00:00:02 GMT", "0"],

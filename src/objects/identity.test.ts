@@ -48,7 +48,7 @@ const references = withID.flatMap((kind) =>
 );
 
 describe("the id that a spec names", () => {
-  it.each(withID)("of $kind has all its parts, and is none while one is missing", (kind) => {
+  it.each(withID)("of $kind has all its parts, and is undefined while one is missing", (kind) => {
     const spec = specOf(kind);
     expect(idFromSpec(kind, object(spec))).toBe(
       idFieldsOf(kind)
@@ -61,7 +61,7 @@ describe("the id that a spec names", () => {
     }
   });
 
-  it.each(withoutID)("is none for $kind, whose ids the service gives", (kind) => {
+  it.each(withoutID)("is undefined for $kind, whose ids the service chooses", (kind) => {
     expect(idFromSpec(kind, object({ id: "x_1", ...specOf(kind) }))).toBeUndefined();
   });
 
@@ -154,7 +154,7 @@ describe("the members that an object manages", () => {
     }
   });
 
-  it.each(kinds)("of $kind are missing only where it can be without a remote of its own", (kind) => {
+  it.each(kinds)("of $kind are missing only if it has no remote of its own", (kind) => {
     const isOfModules = kind.location.type === "modules";
     expect(setsNoModule(kind, object({}))).toBe(isOfModules);
     const [member] = membersOf(kind.spec).values();

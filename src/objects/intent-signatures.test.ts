@@ -24,11 +24,11 @@ const written = (more: Changed = {}, kind = object.kind) => {
 };
 
 describe("an intent that the operator has written", () => {
-  it("is believed", () => {
+  it("is accepted", () => {
     expect(signatures.admit(written()).intent).toEqual(intent);
   });
 
-  it("is believed of the same object when it was restored from a backup, with another uid", () => {
+  it("is accepted for the same object after a restore from a backup, with another uid", () => {
     expect(signatures.admit(written({ uid: "u2" })).intent).toEqual(intent);
   });
 
@@ -39,13 +39,13 @@ describe("an intent that the operator has written", () => {
   });
 });
 
-it("is believed when it was signed under a former id of the cluster", () => {
+it("is accepted when it was signed under a former id of the cluster", () => {
   const renamed = new IntentSignatures(key, "c2", ["c0", "c1"]);
   expect(renamed.admit(written()).intent).toEqual(signatures.admit(written()).intent);
   expect(renamed.admit(written({ name: "two" })).intent?.signed).toBe(false);
 });
 
-describe("an intent is not believed", () => {
+describe("an intent is not accepted", () => {
   const edited = (text: string) => ({ annotations: { [annotations.createIntent]: text } });
   const signed = (signature: string | null) => ({ annotations: { [annotations.createIntentSignature]: signature } });
   const another = createHmac("sha256", "another key").update("x").digest().subarray(0, 16).toString("base64url");
@@ -70,7 +70,7 @@ describe("an intent is not believed", () => {
     expect(new IntentSignatures(key, "c2").admit(written()).intent).toEqual({ signed: false, last: intent.last });
   });
 
-  it("where name and namespace only read the same together", () => {
+  it("if name and namespace only look the same when joined", () => {
     const given = written({ namespace: 'team-a","o', name: "ne" });
     expect(signatures.admit(given).intent?.signed).toBe(false);
   });
@@ -80,7 +80,7 @@ describe("an intent is not believed", () => {
   });
 });
 
-it("writes an intent that nobody has signed without a signature, and with nothing but its time", () => {
+it("writes an intent that nobody has signed without a signature, and with its time only", () => {
   expect(signatures.annotationsOf(object, { signed: false, last: noon })).toEqual({
     [annotations.createIntent]: "2026-01-01T12:00:00.000Z/2026-01-01T12:00:00.000Z",
     [annotations.createIntentSignature]: null,

@@ -45,12 +45,12 @@ it("the command uninstall waits for an object with its annotation, whatever it s
   expect(isUninstalling(object())).toBe(false);
 });
 
-it("an object is being deleted when it has a time of deletion", () => {
+it("an object with a deletionTimestamp is being deleted", () => {
   expect(isDeleting(object({ deletionTimestamp: "2026-01-01T00:00:00Z" }))).toBe(true);
   expect(isDeleting(object())).toBe(false);
 });
 
-it("what was replaced is deleted in the order in which it was replaced", () => {
+it("replaced remotes are deleted in the order in which they were replaced", () => {
   expect(retiringIDs(undefined)).toEqual([]);
   expect(retiringIDs({ retiring: "ipp_1" })).toEqual(["ipp_1"]);
   expect(retiringIDs({ retiring: "ipp_1", retiringLater: ["ipp_2", "ipp_3"] })).toEqual(["ipp_1", "ipp_2", "ipp_3"]);

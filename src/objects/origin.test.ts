@@ -55,7 +55,7 @@ describe("the origin of a remote", () => {
     ["there is no intent", object({}, { id: "rd_1", createdAt }), "Adopted"],
     ["there is no intent, and spec.adopt has gone after an import", object({}, { id: "rd_1", createdAt }), "Adopted"],
     ["the resource has no time of creation", object({}, { id: "esb_1/a.v0" }), "Created"],
-  ])("of a status written by the version before, when %s", (_, given, origin) => {
+  ])("of a status written by an earlier version, when %s", (_, given, origin) => {
     expect(originOf(given)).toBe(origin);
   });
 });

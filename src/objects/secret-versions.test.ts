@@ -73,7 +73,7 @@ describe("keptWhileSending", () => {
       [version("1", { c: "x" }, "new"), version("2", { b: "x" }, "other")],
       [version("1", { b: "x" }, "other")],
     ],
-  ])("keeps what counts while a field takes %s", (_, applied, next, expected) => {
+  ])("keeps the version that counts while a field takes %s", (_, applied, next, expected) => {
     expect(keptWhileSending(applied, next)).toEqual(expected);
   });
 });
@@ -94,11 +94,11 @@ describe("appliedSecretsOf", () => {
     ["of this generation", objectWith("True", 2), ["dd", "other"]],
     ["of an earlier generation", objectWith("True", 1), ["other"]],
     ["of a request that failed", objectWith("False", 2), ["other"]],
-  ])("believes an entry without keys only where the status is %s", (_, object, expected) => {
+  ])("accepts an entry without keys only if the status is %s", (_, object, expected) => {
     expect(appliedSecretsOf(object).map(({ name }) => name)).toEqual(expected);
   });
 
-  it("believes no entry without keys where nothing is known of the spec", () => {
+  it("accepts no entry without keys when nothing is known of the spec", () => {
     const { status, ...object } = objectWith("True", 2);
     const { conditions: _, ...rest } = status ?? {};
     expect(appliedSecretsOf({ ...object, status: rest }).map(({ name }) => name)).toEqual(["other"]);

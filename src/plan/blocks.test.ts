@@ -31,7 +31,7 @@ async function planned(scene: Scene, ...objects: ManagedObject[]): Promise<Block
   return [...blocksOf(result).values()];
 }
 
-test("what a new object refers to is named, as long as its id and address are not known", async () => {
+test("references of a new object are shown by name while id and address are unknown", async () => {
   const scene = new Scene();
   const blocks = await planned(
     scene,
@@ -62,7 +62,7 @@ test("what a new object refers to is named, as long as its id and address are no
   });
 });
 
-test("an update shows what differs, and nothing else", async () => {
+test("an update shows only the fields that differ", async () => {
   const scene = new Scene();
   await scene.given(IPPolicy, "office", { description: "one" });
   const blocks = await planned(scene, scene.cluster.apply(IPPolicy, "office", { description: "two" }));

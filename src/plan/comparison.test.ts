@@ -34,7 +34,7 @@ test("a settled object differs in nothing, and its owner mark is no field", asyn
   expect(await compared(IPPolicy, object)).toEqual({ fields: [], problems: [] });
 });
 
-test("an edit, a change of somebody else, and what the spec does not say are told apart", async () => {
+test("an edit, a change by another client, and unmanaged fields are distinguished", async () => {
   const object = await scene.given(TunnelGroupBackend, "db", { description: "one", labels: { app: "db" } });
   const id = scene.idOf(object);
   scene.gateway.change(TunnelGroupBackend.resource, id, {
@@ -77,7 +77,7 @@ test("modules are compared by their members, and those of nobody are unmanaged",
   ]);
 });
 
-test("what refers to something missing is a problem, and hides nothing else", async () => {
+test("a reference to a missing object is a problem, and hides nothing else", async () => {
   const object = await scene.given(TCPEdge, "ssh", { description: "one" });
   edit(TCPEdge, object, { description: "two", ipRestriction: { ipPolicyRefs: [{ name: "none" }] } });
   expect(await compared(TCPEdge, object)).toEqual({
@@ -122,7 +122,7 @@ test("a field that the service cannot change in place is marked", async () => {
   ]);
 });
 
-test("what the operator has settled does not differ", async () => {
+test("differences that the operator leaves as they are do not count", async () => {
   scene.cluster.setSecret("tls", { ...keyPairs[0] });
   const settled: { kind: Kind; object: ManagedObject }[] = [];
   for (const { kind, name, spec } of subjects) {

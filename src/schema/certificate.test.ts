@@ -23,7 +23,7 @@ const judge = (answer: Answer) => ReservedDomain.readiness(answer, now);
 const issued = { certificate: { id: "cert_1", uri: "" } };
 
 describe("readiness with a managed certificate", () => {
-  it("is usable without conditions where the certificate is not managed", () => {
+  it("is usable without conditions when the certificate is not managed", () => {
     expect(judge({ certificate_management_policy: null })).toMatchObject({ readiness: { state: "usable" } });
     expect(judge({}).conditions).toBeUndefined();
   });
@@ -32,7 +32,7 @@ describe("readiness with a managed certificate", () => {
     ["before the job starts", managed(null)],
     ["while there is no status", managed(null, { certificate_management_status: null })],
     ["while the answer shows a certificate of null", managed(null, { certificate: null })],
-  ])("waits for the certificate %s, and looks again soon", (_, answer) => {
+  ])("waits for the certificate %s, and is read again soon", (_, answer) => {
     const { readiness, conditions } = judge(answer);
     expect(readiness).toMatchObject({ state: "pending", reason: "CertificateProvisioning", afterSeconds: 5 });
     expect(conditions).toMatchObject([{ status: "False", reason: "CertificateProvisioning" }]);
@@ -41,14 +41,14 @@ describe("readiness with a managed certificate", () => {
   it.each([
     ["the answer shows it", managed(null, issued)],
     ["its renewal is planned", managed(null, { certificate_management_status: { renews_at: at(86_400) } })],
-  ])("takes the certificate for issued when %s", (_, answer) => {
+  ])("counts the certificate as issued when %s", (_, answer) => {
     const { readiness, conditions } = judge(answer);
     expect(readiness).toMatchObject({ state: "usable" });
     expect(readiness).not.toHaveProperty("afterSeconds");
     expect(conditions).toMatchObject([{ type: "CertificateReady", status: "True", reason: "Available" }]);
   });
 
-  it("waits while it is provisioned, and looks again soon", () => {
+  it("waits while it is provisioned, and is read again soon", () => {
     const { readiness, conditions } = judge(managed(provisioning));
     expect(readiness).toMatchObject({ state: "pending", reason: "CertificateProvisioning", afterSeconds: 5 });
     expect(conditions).toMatchObject([{ status: "False", reason: "CertificateProvisioning" }]);
@@ -60,7 +60,7 @@ describe("readiness with a managed certificate", () => {
     ["not later than after an hour", at(7 * 86_400), 3600],
     ["after a minute where it names none", null, 60],
     ["after a minute where the time is none", "soon", 60],
-  ])("looks again %s after a temporary failure", (_, retries_at, afterSeconds) => {
+  ])("is read again %s after a temporary failure", (_, retries_at, afterSeconds) => {
     const { readiness } = judge(managed({ ...internal, retries_at }));
     expect(readiness).toMatchObject({ state: "pending", reason: "CertificateRetrying", afterSeconds });
   });
@@ -71,13 +71,13 @@ describe("readiness with a managed certificate", () => {
     ["a retry that is always due", (since: string) => managed({ ...internal, started_at: since, retries_at: at(-1) })],
     ["a retry without a time", (since: string) => managed({ ...internal, started_at: since, retries_at: null })],
     ["a renewal that stays under way", (since: string) => managed({ ...provisioning, started_at: since }, issued)],
-  ])("looks at %s less and less often, and every hour at least", (_, answerOf) => {
+  ])("is read less and less often %s, and at least every hour", (_, answerOf) => {
     const lookAfter = (seconds: number) => judge(answerOf(at(-seconds))).readiness.afterSeconds ?? Number.NaN;
     expect(lookAfter(60)).toBeLessThanOrEqual(60);
     expect([3600, 36_000, 30 * 86_400].map(lookAfter)).toEqual([180, 1800, 3600]);
   });
 
-  it("looks soon where nothing tells since when it waits", () => {
+  it("is read again soon if nothing shows since when it waits", () => {
     expect(judge(managed(null, { created_at: null })).readiness).toMatchObject({ afterSeconds: 5 });
   });
 
@@ -89,7 +89,7 @@ describe("readiness with a managed certificate", () => {
     ["from the start of the job", managed(dns), at(-30 + 600)],
     ["from the creation where the job has no start", managed({ ...dns, started_at: null }), at(-60 + 600)],
     ["from now where neither is known", managed({ ...dns, started_at: null }, { created_at: null }), at(600)],
-  ])("gives a missing record ten minutes %s", (_, answer, stalledAt) => {
+  ])("allows ten minutes for a missing record %s", (_, answer, stalledAt) => {
     expect(judge(answer).readiness).toMatchObject({
       state: "failing",
       reason: "CertificateDNSError",
@@ -98,7 +98,7 @@ describe("readiness with a managed certificate", () => {
     });
   });
 
-  it("looks at a missing record every minute for ten minutes, and then only now and then", () => {
+  it("is read every minute for ten minutes while a record is missing, and then rarely", () => {
     const after = (startedAt: string) => judge(managed({ ...dns, started_at: startedAt })).readiness.afterSeconds;
     expect([at(-599), at(-600)].map(after)).toEqual([60, 3600]);
   });
@@ -111,12 +111,12 @@ describe("readiness with a managed certificate", () => {
       "Make the DNS records *.example.com CNAME x.example.net and _acme-challenge.example.com CNAME y.example.net",
     ],
     ["the domain where the service names no target", {}, "Correct the DNS records of a.example.com"],
-  ])("tells %s to make", (_, members, words) => {
+  ])("names %s to create", (_, members, words) => {
     const { readiness } = judge(managed(dns, members));
     expect(readiness.message).toBe(`${words}: no CNAME`);
   });
 
-  it("tells the NS records of an ingress to make", () => {
+  it("names the NS records of an ingress to create", () => {
     const answer = managed(dns, { ns_targets: ["ns1.example.net", "ns2.example.net"] });
     const { message } = AgentIngress.readiness(answer, now).readiness;
     expect(message).toBe("Make NS records for a.example.com: ns1.example.net, ns2.example.net: no CNAME");

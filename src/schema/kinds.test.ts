@@ -81,7 +81,7 @@ describe.each(each)("%s", (_, kind) => {
     expect(members.map(([member]) => member).filter((member) => !accepted.includes(member))).toEqual([]);
   });
 
-  it("can say everything that the service takes", () => {
+  it("has fields for everything that the service accepts", () => {
     const sent = members.map(([member]) => member);
     expect([...resource.create, ...mutable].filter((member) => !sent.includes(member))).toEqual([]);
   });
@@ -175,7 +175,7 @@ const derived: Readonly<Record<string, string>> = {
   uri: "an address of the service",
 };
 
-it("shows nothing in the status of a kind with values of Secrets, unless it is written here why", () => {
+it("shows no field in the status of a kind with values of Secrets, unless it is listed here with the reason", () => {
   const takesSecret = ({ spec }: Kind) =>
     [...visit(spec, "")].some(({ traits }) => traits.secret || traits.secretMembers);
   const confidential = kinds.filter((kind) => takesSecret(kind) || kind.output?.shownOnce);

@@ -55,7 +55,7 @@ describe("a reconcile", () => {
     expect(fake.stored).toBeUndefined();
   });
 
-  test("sends nothing while the command is paused, and goes on afterwards", async () => {
+  test("sends nothing while the command is paused, and continues afterwards", async () => {
     const { fake, reconcile, status, condition, refresh } = scene(stop, undefined, {
       annotations: { "tunnelgateway.dev/paused": "true" },
     });
@@ -135,7 +135,7 @@ describe("a reconcile", () => {
     expect(since).toEqual([10_000, 10_000]);
   });
 
-  test("goes back to before the request when the service answers 429, and reports it", async () => {
+  test("undoes the recorded request when the service answers 429, and reports that", async () => {
     const limited = new GatewayError({
       kind: "limited",
       status: 429,
@@ -165,7 +165,7 @@ describe("a reconcile", () => {
     expect(status()?.sessions).toMatchObject([{ phase: "Succeeded" }]);
   });
 
-  test("sends nothing when somebody wrote first", async () => {
+  test("sends nothing when another writer was first", async () => {
     const { fake, reconcile, refresh } = scene();
     const [before] = [fake.stored];
     Object.assign(fake, { stored: { ...before, metadata: { ...before?.metadata, resourceVersion: "7" } } });

@@ -105,7 +105,7 @@ describe("a mirror", () => {
     expect({ synced: mirrors.isSynced(own), lists: account.lists.length }).toEqual({ synced: false, lists: 3 });
   });
 
-  test("goes on when an object cannot be written", async () => {
+  test("continues when an object cannot be written", async () => {
     const objects = ["ts_stuck", "ts_2"].map((id, at) => mirrored(session(id), { resourceVersion: String(at) }));
     const { clock, calls } = scene({ objects });
     await clock.advance(0);
@@ -130,7 +130,7 @@ describe("a mirror", () => {
 describe("several mirrors", () => {
   const blue = { namespace: "team", account: "blue" };
 
-  test("of one account share its lists, and an account that is not known holds up no other", async () => {
+  test("of one account share its lists, and an account that is not known delays no other", async () => {
     const { clock, calls, account, sources, open, mirrors } = scene({ sessions: [session("ts_1")] });
     await clock.advance(10_000);
     sources.push({ ...blue, open });
@@ -143,7 +143,7 @@ describe("several mirrors", () => {
     expect([own, blue, { ...blue, account: "green" }].map((one) => mirrors.isSynced(one))).toEqual([true, true, false]);
   });
 
-  test("end alone, also those that the process before has left", async () => {
+  test("end alone, including those that the previous process has left", async () => {
     const left = mirrored(session("ts_9"), { namespace: "team", resourceVersion: "2" }, "red");
     const labels = { ...left.metadata.labels, "tunnelgateway.dev/account": "red" };
     const foreign = mirrored(session("ts_8"), { namespace: "elsewhere", resourceVersion: "3" });

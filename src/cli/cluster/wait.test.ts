@@ -6,7 +6,7 @@ const twice: Wait = async (_, condition) => {
   await condition();
 };
 
-test("a terminal shows what is waited for, and nothing once that has come", async () => {
+test("a terminal shows what is waited for, and erases it when the wait ends", async () => {
   const shown: string[] = [];
   await shownOn({ progress: (text) => void shown.push(text) }, twice)("db to be Ready", async () => true);
   expect(shown).toEqual([
@@ -16,7 +16,7 @@ test("a terminal shows what is waited for, and nothing once that has come", asyn
   ]);
 });
 
-test("the line goes also when the time is over", async () => {
+test("the line is also erased when the wait times out", async () => {
   const shown: string[] = [];
   const late: Wait = () => Promise.reject(new WaitTimeout("late"));
   const wait = shownOn({ progress: (text) => void shown.push(text) }, late);

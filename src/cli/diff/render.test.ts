@@ -32,7 +32,7 @@ const objects: ComparedObject[] = [
 
 const terminal = (more: Partial<Terminal> = {}): Terminal => ({ say: () => {}, warn: () => {}, ...more });
 
-test("what differs, what is unmanaged and what is hidden are told apart", () => {
+test("differing, unmanaged and hidden fields are shown apart", () => {
   expect(renderDiff(objects, terminal())).toMatchInlineSnapshot(`
     "TCPEdge team/db (edgtcp_1)
       Differs: the account → the spec

@@ -31,7 +31,7 @@ test.each([
   await expect(check(lease("own", {}), lease("other", said))).rejects.toThrow(/"default" in namespace other/);
 });
 
-test("one whose labels are others does not count, unless it is in the same namespace", async () => {
+test("an installation with other labels does not count, unless it is in the same namespace", async () => {
   const elsewhere = lease("other", { selector: "team notin (a)" });
   expect(await check(lease("own", {}), elsewhere)).toMatch(/^no other/);
   const beside = lease("own", { selector: "team=b", name: "beside" });
@@ -39,11 +39,11 @@ test("one whose labels are others does not count, unless it is in the same names
   await expect(check(lease("own", {}), beside)).rejects.toThrow(/"beside" in namespace own/);
 });
 
-test("one whose labels this version cannot read may have any object", async () => {
+test("an installation whose labels this version cannot read may have any object", async () => {
   await expect(check(lease("own", {}), lease("other", { selector: "team>3" }))).rejects.toThrow(/namespace other/);
 });
 
-test("one that has ended, and what is no installation, do not count", async () => {
+test("an installation that has ended, and a Lease without one, do not count", async () => {
   const ended = lease("other", {}, { renewTime: "2026-01-01T00:00:01.000000Z" });
   const stranger = { metadata: { namespace: "n", name: "x" }, spec: ended.spec };
   expect(await check(lease("own", {}), ended, lease("gone", {}, { holderIdentity: "" }), stranger)).toMatch(

@@ -42,7 +42,7 @@ test("with a list of namespaces, no right is needed outside of them", () => {
   expect(secrets).toEqual(["create secrets * home", `get secrets ${key} home`, `patch secrets ${key} home`]);
 });
 
-test("Secrets have to be listed and watched in each namespace, and only where that is switched on", () => {
+test("Secrets have to be listed and watched in each namespace, and only if that is enabled", () => {
   const given = {
     watchNamespaces: ["a", "b"],
     podNamespace: "home",

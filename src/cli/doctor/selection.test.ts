@@ -28,24 +28,24 @@ function check(installed: object[], ...policies: object[]): Promise<string> {
   return checkSelection({ listAll } as unknown as KubeClient, own, now);
 }
 
-test("objects that belong to this installation, or to one that runs, are in order", async () => {
+test("objects that belong to this installation, or to another that runs, are in order", async () => {
   const free = policy("free", {}, {});
   const objects = [policy("ours", { team: "a" }), policy("theirs", { team: "b" }), free];
   expect(await check([lease("team=b")], ...objects)).toMatch(/^each object/);
 });
 
-test("objects that have left this installation for none are named, those that are being deleted first", async () => {
+test("objects that belong to no installation any more are named, those that are being deleted first", async () => {
   const deleting = policy("gone", {}, { finalizers: [FINALIZER], deletionTimestamp: "2026-01-01T00:00:00Z" });
   await expect(check([lease("team=b")], policy("left", { team: "c" }), deleting)).rejects.toThrow(
     /: IPPolicy n\/gone \(being deleted\), IPPolicy n\/left$/,
   );
 });
 
-test("an installation that has ended has none", async () => {
+test("an installation that has ended has no objects", async () => {
   await expect(check([lease("team=b", "")], policy("theirs", { team: "b" }))).rejects.toThrow("IPPolicy n/theirs");
 });
 
-test("a message has an end", async () => {
+test("a message is limited in length", async () => {
   const many = Array.from({ length: 12 }, (_, index) => policy(`p${index}`, {}));
   await expect(check([], ...many)).rejects.toThrow(/IPPolicy n\/p9, and 2 more$/);
 });

@@ -16,7 +16,7 @@ const one = (text: string) => {
 };
 const keys = (nodes: Iterable<Parameters<typeof keyOf>[0]>) => [...nodes].map(keyOf).sort();
 
-test("an edge uses its address, backend and policy, as the account says", () => {
+test("an edge uses its address, backend and policy, as the account shows them", () => {
   expect(keys(one("tcpedge/ssh").uses)).toEqual([
     "IPPolicy/team/office",
     "ReservedAddress/team/ssh",
@@ -24,27 +24,27 @@ test("an edge uses its address, backend and policy, as the account says", () => 
   ]);
 });
 
-test("an object that is not in the account yet uses what its spec names", () => {
+test("an object without a remote uses what its spec names", () => {
   expect(keys(one("ipp_1").usedBy)).toEqual(["TCPEdge/team/later", "TCPEdge/team/ssh"]);
 });
 
-test("what was left behind, what nobody manages, and what is gone", () => {
+test("remotes without an object, unmanaged remotes, and objects whose remote is gone are found", () => {
   expect(keys(markedWithoutObject(graph, "c1"))).toEqual(["IPPolicy/ipp_left"]);
   expect(markedWithoutObject(graph, "c2")).toEqual([]);
   expect(keys(unmanaged(graph))).toEqual(["IPPolicy/ipp_nobody", "TunnelGroupBackend/bkdtg_1"]);
   expect(keys(withoutRemote(graph))).toEqual(["IPPolicy/team/lost"]);
 });
 
-test("where a list failed, nothing is known to be gone", () => {
+test("after a list that failed, no remote counts as gone", () => {
   expect(withoutRemote({ ...graph, listed: new Set() })).toEqual([]);
 });
 
-test("a name may stand for objects of several kinds", () => {
+test("a name can match objects of several kinds", () => {
   expect(findNodes(graph, "ssh", "team")).toHaveLength(2);
   expect(() => findNodes(graph, "ssh", "other")).toThrow("no object and no remote called ssh");
 });
 
-test("who listens at a domain uses it", () => {
+test("an edge that listens at a domain uses it", () => {
   const { nodes } = graphOf(
     new Map<Kind, ({ id: string } & Record<string, unknown>)[]>([
       [ReservedDomain, [{ id: "rd_1", domain: "shop.example" }]],

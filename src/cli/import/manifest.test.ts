@@ -28,7 +28,7 @@ const write = (one: Imported, others: readonly Imported[] = [], mark = true) => 
   return { ...manifest, object: parse(manifest.yaml) };
 };
 
-test("what is imported with it is named, everything else is given by id, and the mark is left out", () => {
+test("references to imported objects are by name, others by id, and the owner mark is left out", () => {
   expect(write(edge, [policy, address]).object).toEqual({
     apiVersion: "tunnelgateway.dev/v1",
     kind: "TCPEdge",
@@ -45,11 +45,11 @@ test("what is imported with it is named, everything else is given by id, and the
   });
 });
 
-test("without marks an object only observes", () => {
+test("a kind without marks is imported as observe-only", () => {
   expect(write(policy, [], false).object.spec).toMatchObject({ managementPolicy: "ObserveOnly" });
 });
 
-test("what reads a Secret is observed until the Secret is filled in", () => {
+test("an object that reads a Secret is observe-only until the Secret is filled in", () => {
   const remote = { id: "ed_1", format: "json", target: { monitoring: { service: "x", api_key: null } } };
   const { object, secrets, yaml } = write({ kind: EventDestination, name: "log", remote });
   const ref = { name: "eventdestination-log", key: "target.monitoring.apiKey" };
@@ -62,7 +62,7 @@ test("what reads a Secret is observed until the Secret is filled in", () => {
   expect(secretsYAML(secrets, "team")).toContain('  target.monitoring.apiKey: "" # fill in');
 });
 
-test("a certificate is in the Secret already, and its private key is to be filled in", () => {
+test("a certificate is written to its Secret, and the private key has to be filled in", () => {
   const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   const { secrets } = write({ kind: TLSCertificate, name: "web", remote: { id: "cert_1", certificate_pem: pem } });
   expect(parse(secretsYAML(secrets, undefined))).toEqual({
@@ -74,7 +74,7 @@ test("a certificate is in the Secret already, and its private key is to be fille
   });
 });
 
-test("an API key names a Secret, which the operator does not write for an adopted one", () => {
+test("an API key names a Secret, which the operator does not write after an adoption", () => {
   const { object, secrets } = write({ kind: APIKey, name: "ci", remote: { id: "ak_1", owner_id: "usr_1" } });
   expect(object.spec).toMatchObject({ tokenSecretName: "apikey-ci", ownerId: "usr_1" });
   expect(secrets).toEqual([]);
@@ -88,7 +88,7 @@ test("a host certificate keeps its end, so that it is not replaced", () => {
   expect(SSHHostCertificate.renewsAt(remote, object.spec)).toBeUndefined();
 });
 
-test("a route is named by its fields, and not adopted", () => {
+test("a route is identified by its fields, and not adopted", () => {
   const remote = { id: "edghts_1/edghtsrt_2", ip_restriction: { enabled: true, ip_policies: [{ id: "ipp_1" }] } };
   expect(write({ kind: HTTPSEdgeRoute, name: "route", remote }, [policy]).object.spec).toEqual({
     edgeId: "edghts_1",

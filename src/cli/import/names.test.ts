@@ -18,7 +18,7 @@ describe("names", () => {
   const one = { id: "ipp_B", created_at: "2026-01-01T00:00:00Z", description: "Office" };
   const two = { id: "ipp_A", created_at: "2026-01-02T00:00:00Z", description: "office!" };
 
-  it("are unique, and those of the oldest do not change when others come", () => {
+  it("are unique, and those of the oldest remotes do not change when others are added", () => {
     const alone = namesOf(IPPolicy, [one], "description");
     const both = namesOf(IPPolicy, [two, one], "description");
     expect(alone.get("ipp_B")).toBe("office");
@@ -26,7 +26,7 @@ describe("names", () => {
     expect(both.get("ipp_A")).toMatch(/^office-[0-9a-f]{8}$/);
   });
 
-  it("of objects that exist are not taken", () => {
+  it("of existing objects are not used again", () => {
     expect(namesOf(IPPolicy, [one], "description", new Set(["office"])).get("ipp_B")).toMatch(/^office-/);
   });
 

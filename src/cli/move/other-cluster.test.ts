@@ -109,7 +109,7 @@ test.each([
   ["without room for a mark", { metadata: "opaque" }],
   ["with metadata of the user", { metadata: '{"team":"shop"}' }],
 ])(
-  "a remote %s: wherever it ends, the next run finishes it, and never more than one cluster writes",
+  "a remote %s: after a crash at any step, the next run completes the move, and never more than one cluster writes",
   async (_, spec) => {
     for (let end = 1; ; end += 1) {
       await begin(spec);
@@ -135,7 +135,7 @@ test.each([
   },
 );
 
-test("what a deletion does to the remote stays as it was", async () => {
+test("the effect of a deletion on the remote stays the same", async () => {
   const prepared = await prepareMove(partsOf());
   expect(prepared?.manifest["spec"]).toEqual({
     description: "Office",
@@ -144,7 +144,7 @@ test("what a deletion does to the remote stays as it was", async () => {
   });
 });
 
-test("the old object is deleted by somebody before the other cluster has the remote: the remote stays", async () => {
+test("when somebody deletes the old object before the other cluster has the remote, the remote stays", async () => {
   const parts = partsOf(() => {
     const old = known(blue);
     if (old?.metadata.annotations?.[annotations.releaseTo] !== undefined) blue.cluster.delete(old);
@@ -154,7 +154,7 @@ test("the old object is deleted by somebody before the other cluster has the rem
   expect(remote()).toBeDefined();
 });
 
-test("what refers to the old object is named, and keeps it until it refers to the remote by id", async () => {
+test("objects that refer to the old object are named, and keep it until they refer to the remote by id", async () => {
   await blue.given(TCPEdge, "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } });
   const parts = partsOf();
   await handOverToCluster(parts, await prepareMove(parts), parts.account);
@@ -164,7 +164,7 @@ test("what refers to the old object is named, and keeps it until it refers to th
   expectMoved();
 });
 
-test("an object that follows refers by name to what has moved before it", async () => {
+test("an object that is moved next refers by name to those that were moved before", async () => {
   await blue.given(TCPEdge, "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } });
   const parts = partsOf();
   await handOverToCluster(parts, await prepareMove(parts), parts.account);
@@ -176,7 +176,7 @@ test("an object that follows refers by name to what has moved before it", async 
   expectMoved();
 });
 
-test("a namespace without the right to adopt is told at once, and the next run finishes", async () => {
+test("a namespace without the right to adopt is reported at once, and the next run completes the move", async () => {
   green.mayAdopt = false;
   await expect(moveWhole()).rejects.toThrow(
     /^IPPolicy team-a\/office does not take ipp_\w+ over\. It says AdoptionNotAllowed: .* Run this again to go on$/,
@@ -186,7 +186,7 @@ test("a namespace without the right to adopt is told at once, and the next run f
   expectMoved();
 });
 
-test("the old cluster goes on when the release is taken back", async () => {
+test("the old cluster continues when the release is withdrawn", async () => {
   green.mayAdopt = false;
   await expect(moveWhole()).rejects.toThrow("AdoptionNotAllowed");
   blue.cluster.removeAnnotation(known(blue) as ManagedObject, annotations.releaseTo);
@@ -215,7 +215,7 @@ test("the mark of another object is not removed", async () => {
   expect(ownerMarkOf(remote() ?? {})).toBe("red/team-z/office");
 });
 
-test("a key of another account is told", async () => {
+test("a key of another account is reported", async () => {
   const parts = partsOf();
   parts.account.get = async () => undefined;
   await expect(moveWhole(parts)).rejects.toThrow(`Name the account of IPPolicy team-a/office: this one has no ${id}`);

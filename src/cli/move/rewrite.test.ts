@@ -82,12 +82,12 @@ test("in the same namespace, references get the new name", () => {
   expect(after).not.toContain("namespace: team-a");
 });
 
-test("a second time there is nothing to rewrite", () => {
+test("a second run rewrites nothing", () => {
   const once = rewritten(text, rewriting("team-b", "office"));
   expect(rewritten(once, rewriting("team-b", "office"))).toBe(once);
 });
 
-test("only files that change are written, whole", async () => {
+test("only changed files are written, as a whole", async () => {
   const folder = await mkdtemp(join(tmpdir(), "move-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, "a.yaml"), text);
@@ -97,6 +97,6 @@ test("only files that change are written, whole", async () => {
   expect(await readFile(join(folder, "b.yaml"), "utf8")).toBe("a:   1\n");
 });
 
-test("YAML that is broken is told, with the file", () => {
+test("invalid YAML is reported, with the file", () => {
   expect(() => rewritten("a: [", rewriting("team-b", "office"), "a.yaml")).toThrow("Correct the YAML in a.yaml: ");
 });

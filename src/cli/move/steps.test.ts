@@ -79,7 +79,7 @@ test("the new object has the remote, and the old one is gone", async () => {
   ]);
 });
 
-test("wherever it ends, the next run finishes it", async () => {
+test("after a crash at any step, the next run completes the move", async () => {
   for (let end = 1; ; end += 1) {
     scene = new Scene();
     id = scene.idOf(await scene.given(IPPolicy, "office", { description: "Office" }));
@@ -99,7 +99,7 @@ test("wherever it ends, the next run finishes it", async () => {
   }
 });
 
-test("what refers to the old object is named, and keeps it", async () => {
+test("objects that refer to the old object are named, and keep it", async () => {
   await scene.given(TCPEdge, "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } });
   const parts = partsOf(office);
   await handOver(parts, await prepareMove(parts));
@@ -109,14 +109,14 @@ test("what refers to the old object is named, and keeps it", async () => {
   expect(settled().old).toBeUndefined();
 });
 
-test("in another namespace the new object refers by id to what it cannot name there", async () => {
+test("in another namespace the new object refers by id to objects that it cannot name there", async () => {
   await scene.given(TCPEdge, "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } });
   const edge = moveOf(TCPEdge, ["team-a", "ssh"], ["team-b", "ssh"]);
   await moveWhole(partsOf(edge));
   expect(known(TCPEdge, "team-b", "ssh")?.spec["ipRestriction"]).toEqual({ ipPolicyRefs: [{ id }] });
 });
 
-test("a name that leads to the same remote there is kept", async () => {
+test("a name that leads to the same remote in the other namespace is kept", async () => {
   await scene.given(TCPEdge, "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } });
   const first = partsOf(office);
   await handOver(first, await prepareMove(first));
@@ -126,7 +126,7 @@ test("a name that leads to the same remote there is kept", async () => {
   expect(settled().old).toBeUndefined();
 });
 
-test("what the operator, kubectl and deployment tools note on an object stays behind", async () => {
+test("metadata of the operator, of kubectl and of deployment tools is not copied", async () => {
   const note = "kubectl.kubernetes.io/last-applied-configuration";
   const old = known(IPPolicy, "team-a", "office") as ManagedObject;
   scene.cluster.annotateByHand(old, note, "{}");

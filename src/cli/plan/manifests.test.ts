@@ -21,7 +21,7 @@ test("a manifest has the line at which it begins", () => {
   ]);
 });
 
-test("of a folder, what is no file or cannot be read is told or left out", async () => {
+test("files of a folder that are no manifests or cannot be read are left out or reported", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manifests-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, "folder.yaml", "below"), { recursive: true });
@@ -35,7 +35,7 @@ test("of a folder, what is no file or cannot be read is told or left out", async
   expect(all.manifests.map(({ object }) => object.metadata.name)).toEqual(["office", "below"]);
 });
 
-test("lists are taken apart, and what belongs to others is left out", () => {
+test("lists are split into objects, and objects of other kinds are left out", () => {
   const list = `kind: List\napiVersion: v1\nitems:\n- ${policy.trimEnd().replaceAll("\n", "\n  ")}\n`;
   const { manifests, problems } = parsed(list, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n", "");
   expect(problems).toEqual([]);

@@ -43,13 +43,13 @@ test.each([
   expect(renderPlan(blocks, terminal(more))).toMatchSnapshot();
 });
 
-test("no line is wider than the terminal, but that of the sums", () => {
+test("no line is wider than the terminal, except for the sums", () => {
   const lines = renderPlan(blocks, terminal({ columns: 80 }))
     .split("\n")
     .slice(0, -1);
   expect(Math.max(...lines.map((line) => line.length))).toBe(80);
 });
 
-test("nothing to do", () => {
+test("a plan without changes", () => {
   expect(renderPlan([], terminal())).toBe("Nothing to do: the account is as the objects say");
 });

@@ -107,7 +107,7 @@ test.each([
 const ownAccount = (...leases: Observed["leases"]) => summaryOf({ ...observed, leases }).accounts[0];
 const renewed = "2026-01-10T11:59:55Z";
 
-test("the account of the operator's own credentials is as the leader says", () => {
+test("the account of the operator's own credentials is shown as the leader reports it", () => {
   const traffic = { requestsInLastMinute: 7, requestsPerMinute: 100, lastList: "2026-01-10T11:57:00Z" };
   const leading = lease("gateway", "pod-1", renewed, said);
   expect(ownAccount(leading)).toMatchObject({ ready: "True", reason: "Available", ...traffic });
@@ -123,11 +123,11 @@ test.each<[string, Observed["leases"]]>([
   ["a process that has ended", [lease("gateway", "pod-1", "2026-01-10T11:00:00Z", said)]],
   ["somebody else", [lease("gateway", "pod-1", renewed, { accounts: "none" })]],
   ["two operators, each of its own", [lease("gateway", "a", renewed, said), lease("second", "b", renewed, said)]],
-])("nothing is known from what is said by %s", (_, leases) => {
+])("nothing is derived from figures of %s", (_, leases) => {
   expect(ownAccount(...leases)).toEqual({ namespace: "", name: "", ready: "", reason: "", objects: 7 });
 });
 
-test("what needs a person is shown newest first, and the rest is counted", () => {
+test("objects that need a person are shown newest first, and the others counted", () => {
   const many = Array.from({ length: 15 }, (_, index) =>
     object(IPPolicy, `bad-${index}`, { reason: "InvalidSpec", stalledAt: `2026-01-10T10:${10 + index}:00Z` }),
   );

@@ -55,7 +55,7 @@ test("in a pipe no line is cut, and there are no colours", () => {
   `);
 });
 
-test("without headings there are only the rows", () => {
+test("without headings only rows are printed", () => {
   const [heading = "", ...lines] = render(forest, {}, inPipe).split("\n");
   const text = render(forest, { headers: false }, inPipe);
   expect(heading).toContain("NAMESPACE");
@@ -69,7 +69,7 @@ test.each([80, 160])("at %i columns no line is longer", (columns) => {
   expect(text).toContain("TCPEdge/ssh");
 });
 
-test("where there is no room, ids are left out, then names are cut, and reasons never", () => {
+test("in a narrow terminal ids are left out, then names are cut, and reasons never", () => {
   const long = object(TCPEdge, `edge-${"x".repeat(58)}`, { id: "edgtcp_1", reason: "ReferenceNotReady" });
   const graph = graphOf(new Map(), new Map([[TCPEdge, [long]]]));
   const text = render(forestOf(graph), {}, { ...inPipe, columns: 80 });
@@ -77,7 +77,7 @@ test("where there is no room, ids are left out, then names are cut, and reasons 
   expect(text).toMatch(/x… +team +False +ReferenceNotReady$/);
 });
 
-test("what is not Ready is red, and what has no object is grey", () => {
+test("nodes that are not Ready are red, and remotes without an object grey", () => {
   const lines = render(forest, {}, { ...inPipe, hasColours: true }).split("\n");
   const colourOf = (text: string) => lines.find((line) => line.includes(text))?.slice(0, 5);
   expect([colourOf("TCPEdge/ssh"), colourOf("bkdtg_1")]).toEqual(["\x1b[31m", "\x1b[90m"]);
@@ -175,7 +175,7 @@ describe("tunnels and sessions", () => {
   const backend = (count: number) => remotesOf([[TunnelGroupBackend, [{ id: "bkdtg_1", tunnels: tunnels(count) }]]]);
   const credential = remotesOf([[SSHCredential, [{ id: "sshcr_1" }]]]);
 
-  test("a backend shows its tunnels, as many as fit, and that it has none", () => {
+  test("a backend shows its tunnels, as many as fit, or that it has none", () => {
     expect(namesOf(backend(3), [], 2)).toEqual([
       "TunnelGroupBackend bkdtg_1",
       ...["├─ Tunnel tn_100", "├─ Tunnel tn_101", "└─ and 1 more tunnels"],
@@ -183,7 +183,7 @@ describe("tunnels and sessions", () => {
     expect(namesOf(backend(0), [], 2)).toEqual(["TunnelGroupBackend bkdtg_1", "└─ no tunnels"]);
   });
 
-  test("sessions stand below their credential, those of most sessions first", () => {
+  test("sessions are below their credential, credentials with most sessions first", () => {
     const all = [...sessionsOf(1, "cr_1"), ...sessionsOf(2, "cr_2"), session("ts_9", "sshcr_1"), session("ts_0", "")];
     expect(namesOf(credential, all)).toEqual([
       ...["SSHCredential sshcr_1", "└─ TunnelSession ts_9"],
@@ -193,7 +193,7 @@ describe("tunnels and sessions", () => {
     ]);
   });
 
-  test("a thousand sessions take a few lines, and programs are told all", () => {
+  test("a thousand sessions take a few lines, and JSON has all of them", () => {
     const many = [
       ...sessionsOf(500, "sshcr_1"),
       ...Array.from({ length: 500 }, (_, index) => session(`ts_${index}`, `cr_${1000 + index}`)),

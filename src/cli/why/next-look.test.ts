@@ -16,13 +16,13 @@ test.each([
   else expect(found).toBeUndefined();
 });
 
-test.each([annotations.paused, annotations.releaseTo])("an object with the annotation %s is left alone", (name) => {
+test.each([annotations.paused, annotations.releaseTo])("an object with the annotation %s is not reconciled", (name) => {
   const office = object(IPPolicy, "office", { reason: "InvalidSpec" });
   const metadata = { ...office.metadata, annotations: { [name]: "true" } };
   expect(nextLookOf({ ...office, metadata })).toContain(name);
 });
 
-test("an object that was not looked at yet says nothing of the next time", () => {
+test("an object that was never reconciled has no next time", () => {
   const { status: _, ...office } = object(IPPolicy, "office", {});
   expect(nextLookOf(office)).toBeUndefined();
 });

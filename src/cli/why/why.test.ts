@@ -24,7 +24,7 @@ const graph = graphOf(
 const changed = "when the object or what it refers to changes, else by itself in about an hour at the latest";
 const reported = (name: string) => findNodes(graph, name, undefined).flatMap((node) => causesOf(node));
 
-test("causes are followed to the root, and what is Ready is no cause", () => {
+test("causes are followed to the root, and a Ready object is no cause", () => {
   expect(reported("db")).toEqual([
     "TCPEdge/db is not Ready: ReferenceNotReady",
     "  IPPolicy/office is not Ready: Unauthorized",
@@ -34,7 +34,7 @@ test("causes are followed to the root, and what is Ready is no cause", () => {
   expect(reported("good")).toEqual(["IPPolicy/good is Ready"]);
 });
 
-test("what is missing has the command that creates it", () => {
+test("for a missing object the command that creates it is shown", () => {
   const shop = object(TLSCertificate, "shop", { reason: "SecretNotReady", spec: { secretName: "shop-tls" } });
   const message = 'Create Secret "shop-tls" in this namespace: spec.secretName refers to it';
   const conditions = shop.status?.conditions?.map((condition) => ({ ...condition, message })) ?? [];

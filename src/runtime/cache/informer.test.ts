@@ -273,7 +273,7 @@ describe("Informer", () => {
     expect(informer.reason).toBeUndefined();
   });
 
-  it("does not keep others waiting for a kind that is not served, and says which it is", async () => {
+  it("does not keep others waiting for a kind that is not served, and reports which kind it is", async () => {
     server.absent.add(collection);
     inform({ timing: { ...quick, refusedSeconds: 0.02 } });
     await informer.settled;
@@ -294,7 +294,7 @@ describe("Informer", () => {
     expect(settled).toBe(false);
   });
 
-  it("says that its watch is dead when it has not been open for long, and stops saying so", async () => {
+  it("reports that its watch is dead when it was not open for long, and stops when it is open again", async () => {
     create("a");
     inform({ timing: { ...quick, deadSeconds: 0.02, backoff: { base: 0.005, cap: 0.005, resetAfter: 1 } } });
     await informer.synced;

@@ -12,6 +12,6 @@ it.each([
   // limited, so that one wrong answer of a proxy does not stop a watch for good
   ["for longer than five minutes", status({ retryAfterSeconds: 86_400 }), undefined, 300],
   ["for longer than five minutes by the header", "", "86400", 300],
-])("is asked to wait %s", (_, body, header, seconds) => {
+])("has a Retry-After of %s", (_, body, header, seconds) => {
   expect(kubeErrorOf(429, body, header).retryAfterSeconds).toBe(seconds);
 });

@@ -72,7 +72,7 @@ describe("Controller", () => {
     expect(requests[0]?.reconcileID).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  describe("a reconcile that waits for something", () => {
+  describe("a reconcile that waits for a promise", () => {
     it("takes no worker, and runs again at its priority when that is settled, whether it failed or not", async () => {
       const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const waits: Promise<unknown>[] = [first.promise, second.promise];
@@ -208,7 +208,7 @@ describe("Controller", () => {
     expect(requests.map(({ attempt }) => attempt)).toEqual([0, 1, 0]);
   });
 
-  it("backs off when told so, not before the given time, and without a log line when there is no error", async () => {
+  it("backs off when the result says so, not before the given time, and without a log line if there is no error", async () => {
     const seen = times();
     const controller = control(async ({ attempt }): Promise<Result> => {
       seen.note();

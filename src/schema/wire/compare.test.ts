@@ -154,7 +154,7 @@ describe("differences", () => {
     expect(differences(domain, {}, { description: "theirs", region: "eu" }, ["domain"])).toEqual([]);
   });
 
-  it("says that what the service takes on create only is frozen", () => {
+  it("reports as frozen what the service accepts on create only", () => {
     expect(differences(domain, { domain: "a.com" }, { domain: "b.com" }, [])).toEqual([
       { member: "domain", fields: ["domain"], how: "frozen", value: "a.com" },
     ]);
@@ -185,7 +185,7 @@ describe("differences, where a field was set and is removed", () => {
     ["unset", {}],
     ["null", { description: null }],
     ["empty", { description: "" }],
-  ])("has nothing to clear where it is %s", (_, seen) => {
+  ])("clears nothing when the member is %s", (_, seen) => {
     expect(removed(domain, "description", seen)).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe("differences, where a field was set and is removed", () => {
     ]);
   });
 
-  it("has nothing to do where the module is off already", () => {
+  it("changes nothing when the module is off already", () => {
     expect(removed(edge, "backend", { backend: { enabled: false, backend_id: "b" } })).toEqual([]);
   });
 
