@@ -36,13 +36,13 @@ export interface KeyProofOptions {
    * that were recorded before are of another one. Default: nothing is written.
    */
   record?: (digest: string, which: { alone: boolean }) => Promise<void>;
-  /** Digests of keys that are known to be of this account. */
+  /** Digests of keys that are known to belong to this account. */
   proved?: Iterable<string>;
-  /** What a person does if it is the right account all the same; the end of a message. */
+  /** How a person confirms that it is the right account all the same; the end of a message. */
   wayOut: () => string;
-  /** Reads the list of a resource, and calls `saw` with its rows, until the key is proved. */
+  /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;
-  /** Reads one remote, and calls `saw` if it is there. */
+  /** Reads one remote, and calls `recordSeenIDs` if it exists. */
   readOne: (resource: Resource, id: string) => Promise<void>;
   onKeyChange: () => void;
   /** Called with true when a key cannot be proved, and with false when it is proved after all. */
@@ -50,9 +50,10 @@ export interface KeyProofOptions {
 }
 
 /**
- * Whether the API key is one of this account. One value belongs to one account for ever, so it is proved once: an id that
- * was recorded earlier has to answer under it. Until then nothing is changed in the account, and a 404 says nothing. An
- * account of which nothing is recorded needs no proof. Proofs are recorded for the next process, before the first change.
+ * Whether the API key belongs to this account. A key belongs to one account for ever, so it is proved once: under the
+ * key, the service has to show an id that was recorded earlier. Until then the operator changes nothing in the account,
+ * and a 404 says nothing. An account without recorded ids needs no proof. A proof is recorded for the next process
+ * before the first change.
  */
 export class KeyProof {
   readonly #options: KeyProofOptions;
@@ -66,7 +67,7 @@ export class KeyProof {
   /** Digests that are recorded for the next process. */
   #recorded: ReadonlySet<string> = new Set();
   #recording: Promise<void> | undefined;
-  /** What was recorded before is of another account. */
+  /** Whether the earlier records belong to another account. */
   #isAnother = false;
 
   constructor(options: KeyProofOptions) {
@@ -74,7 +75,7 @@ export class KeyProof {
     this.#proved = new Set(options.proved);
   }
 
-  /** Call it with the digest of the key of each request, before the request is sent. */
+  /** Call it with the digest of the key of each request, right before the request is sent. */
   use(digest: string): void {
     if (digest === this.#current) return;
     this.#current = digest;
@@ -85,12 +86,12 @@ export class KeyProof {
     if (this.#keys > 1) this.#options.onKeyChange();
   }
 
-  /** Changes when another key is used. An answer proves nothing if this has changed since its request began. */
+  /** Changes when another key comes into use. An answer proves nothing if this has changed since its request began. */
   get epoch(): number {
     return this.#keys;
   }
 
-  /** Throws Outdated if a request that began in this epoch was sent with another key than the one that is used now. */
+  /** Throws Outdated if another key has come into use since this epoch. */
   assertSameSince(epoch: number): void {
     if (this.#keys > 0 && !this.#isEpochOfKey(epoch)) throw new Outdated("the API key has changed");
   }
@@ -99,7 +100,7 @@ export class KeyProof {
     return this.#current !== undefined && this.#proved.has(this.#current);
   }
 
-  /** Call it before a request; call the result when the service has carried the request out. */
+  /** Call it before a request. Call the returned function when the service has carried the request out. */
   beginRequest(): () => void {
     const epoch = this.#keys;
     return () => {
@@ -118,7 +119,7 @@ export class KeyProof {
     return this.#proved;
   }
 
-  /** The key is known to be one of this account by what somebody else has recorded in it. */
+  /** Records that the key belongs to this account, as other credentials have proved. */
   accept(digest: string): void {
     this.#proved.add(digest);
     if (digest === this.#current) this.#solve();
@@ -161,12 +162,12 @@ export class KeyProof {
   }
 
   /**
-   * Like `ensure`, before a change: resolves when the next process will know the key too. A change may take away the last
-   * id that proves it.
+   * Like `ensure`, before a change: resolves when the proof is also recorded for the next process. The change may
+   * remove the last id that proves the key.
    */
   async ensureRecorded(): Promise<void> {
     await this.ensure();
-    // The first key of all is known only after the first request.
+    // The digest of the first key is known only after the first request.
     if (this.#current === undefined || this.#isRecorded) return;
     this.#recording ??= this.#record(this.#current).finally(() => {
       this.#recording = undefined;
@@ -179,27 +180,31 @@ export class KeyProof {
     const before = this.#recorded;
     const alone = this.#isAnother || !this.isProved;
     await this.#options.record?.(digest, { alone });
-    // More credentials may have come meanwhile, or a person may have said that it is another account.
+    // Meanwhile, more credentials may have joined, or a person may have confirmed another account.
     if (this.#recorded !== before) return;
     this.#recorded = new Set(alone ? [digest] : [...before, digest]);
     this.#isAnother = false;
   }
 
-  /** More credentials lead to the account, and have their own records. */
+  /** Call it when more credentials share the account. They have records of their own. */
   recordAgain(): void {
     this.#recorded = new Set();
   }
 
   /**
-   * Throws Outdated if another key is used since `ensure` has resolved, or ids were recorded that do not prove it.
-   * `digest`: of the key that is about to be sent. It was read before a wait, and others may have read another one since.
+   * Throws Outdated if another key has come into use since `ensure` has resolved, or if ids were recorded that the key
+   * has not shown. `digest`: of the key that is about to be sent. It was read before a wait, so other reads may have
+   * changed the key.
    */
   assertHolds(digest: string): void {
     if (digest !== this.#current || !this.holds || !this.#isRecorded)
       throw new Outdated("it is not proved yet that the API key is one of this account");
   }
 
-  /** Whether a request that began in this epoch was sent with the present key. The first request begins without one. */
+  /**
+   * Whether a request that began in this epoch was sent with the present key. The first request begins before its key
+   * is known.
+   */
   #isEpochOfKey(epoch: number): boolean {
     return Math.max(epoch, FIRST_EPOCH) === this.#keys;
   }
@@ -234,7 +239,7 @@ export class KeyProof {
     if (problems.length > 0 && !this.isProved) throw problems[0];
   }
 
-  /** The lists showed nothing before. So each attempt asks for another one of all that is recorded. */
+  /** The lists have not proved the key. So each attempt reads another one of the recorded remotes. */
   async #askForOne(recorded: readonly [Resource, ReadonlySet<string>][]): Promise<void> {
     const all = recorded.flatMap(([resource, ids]) => [...ids].map((id) => [resource, id] as const));
     const one = all[(this.#failure?.attempts ?? 0) % Math.max(all.length, 1)];
@@ -270,20 +275,21 @@ export class KeyProof {
   }
 
   /**
-   * `requested`: the value of reconcile-requested-at. A person has to set it after the problem was reported. Returns
-   * whether a person has confirmed that this account, which has nothing of what is recorded, is the right one.
+   * `requested`: the value of the annotation reconcile-requested-at. It counts only if a person has set it after the
+   * problem was reported. Returns whether a person has confirmed that this account, which has none of the recorded ids,
+   * is the right one.
    */
   confirm(requested: string | undefined): boolean {
     if (!this.#failure) return false;
     this.#reportedRequest ??= requested ?? "";
     if (requested === undefined || requested === this.#reportedRequest) return false;
-    // The person says that this is another account from now on, so keys of the former one prove nothing.
+    // From now on it is another account, so keys of the former one prove nothing.
     this.#forgetFormer();
     this.#accept();
     return true;
   }
 
-  /** What was recorded under keys of before, if anything, is of another account or is no more. */
+  /** Ids that were recorded under former keys belong to another account, or no longer exist. */
   #forgetFormer(): void {
     this.#proved.clear();
     this.#recorded = new Set();
@@ -294,7 +300,8 @@ export class KeyProof {
     if (this.#current === undefined) return;
     this.#proved.add(this.#current);
     this.#solve();
-    // Somebody may delete the last id that proves the key while no operator runs. A failure is met again at the next change.
+    // Records the key at once, since somebody may delete the last id that proves it while no operator runs. If
+    // recording fails, the next change fails in the same way.
     this.ensureRecorded().catch(() => undefined);
   }
 
@@ -306,7 +313,7 @@ export class KeyProof {
   }
 }
 
-/** A key may have no permission to read one resource, and still be proved by another. */
+/** A key without permission to read one resource can still be proved by another. */
 async function ignoringForbidden(reading: Promise<void>): Promise<void> {
   try {
     await reading;

@@ -9,7 +9,7 @@ import { Inventory, type RemoteChangeListener } from "./inventory.ts";
 import { ListedMarks } from "./listed-marks.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
 
-/** Remotes on a usual page of a list. */
+/** How many remotes a page of a list usually has. */
 const USUAL_PAGE = 100;
 
 /**
@@ -24,7 +24,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly #marks: ListedMarks | undefined;
   #hadUnreadable = false;
   #listing: { startedAt: number; done: Promise<void> } | undefined;
-  /** Reads that callers share, each since when it began. */
+  /** Reads that callers share, by id. `startedAt`: when the read began, in monotonic milliseconds. */
   readonly #reads = new Map<string, { startedAt: number; done: Promise<Remote | undefined> }>();
 
   constructor(options: CollectionOptions) {
@@ -34,7 +34,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.#marks = this.resource.create.includes("metadata") ? new ListedMarks() : undefined;
   }
 
-  /** Whether the latest list showed no owner mark, also where there may be one. */
+  /** Whether the latest list showed no owner marks although remotes may have some. */
   get hidesMarks(): boolean {
     return this.#marks?.areHidden === true;
   }
@@ -44,12 +44,14 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#marks?.areSurelyHidden === true;
   }
 
-  /** Whether a listed remote may have an owner mark that nothing has ever shown. */
+  /** Whether a listed remote may have an owner mark, and no list or answer has shown whether it does. */
   isMarkUnknown(id: string): boolean {
     return this.#marks?.isUnknown(id) === true;
   }
 
-  /** Whether a listed remote may have another owner mark than the one that an answer has shown before the list. */
+  /**
+   * Whether the owner mark of a listed remote was last shown before the latest list, so that it may have changed since.
+   */
   isMarkStale(id: string): boolean {
     return this.#marks?.isStale(id) === true;
   }
@@ -69,7 +71,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.cached(id) ?? this.read(id, request);
   }
 
-  /** Undefined only after a 404. A remote that is missing from a list may exist. */
+  /** Asks the service. Undefined only after a 404: a remote that is missing from a list may still exist. */
   async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
     const epoch = this.#options.keyProof?.epoch ?? 0;
@@ -80,11 +82,12 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       this.#marks?.ofRead(remote, startedAt >= (this.listedAt ?? 0));
       this.#inventory.recordRead(remote, startedAt);
       this.#showMetadata(remote);
-      // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
+      // A newer answer may have arrived in the meantime. If that was a list without this remote, only a 404 proves that
+      // it is gone.
       return this.cached(id) ?? remote;
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // under the key of another account, everything is missing
+      // Under the key of another account, every remote would be missing.
       await this.#calls.waitFor(this.#options.ensureKey?.() ?? Promise.resolve(), request);
       this.#options.keyProof?.assertSameSince(epoch);
       this.#inventory.recordGone(id, this.#now());
@@ -102,13 +105,14 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       this.#reads.set(id, shared);
       done.catch(() => this.#reads.delete(id));
     }
-    // A later reconcile would ask for later answers, and so on. So it waits here, unless there is a pause.
+    // A later reconcile would ask for a later answer again, and never end. So the reconcile waits here unless the
+    // service has asked for a pause.
     return this.#calls.waitFor(shared.done, request, Number.POSITIVE_INFINITY);
   }
 
   /**
    * Like `get`, but an answer from before `since` (monotonic milliseconds) does not count. `alike`: how many remotes
-   * callers get like this. If they are many, one list takes fewer requests than a GET for each.
+   * callers read like this. If there are many, one list takes fewer requests than a GET for each.
    */
   async getSince(id: string, since: number, alike: number, request: RequestOptions): Promise<Remote | undefined> {
     const seenAt = this.#inventory.seenAt(id);
@@ -126,7 +130,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   async listed(since: number, request: ListRequest): Promise<void> {
     const from = Math.max(since, this.#inventory.listInvalidatedAt);
     while (this.listedAt === undefined || this.listedAt < from) {
-      // A list that began too early does not count, whether it fails or not.
+      // The list under way began too early to count, whether it fails or not.
       if (this.#listing && this.#listing.startedAt < from)
         await this.#calls.waitFor(Promise.allSettled([this.#listing.done]), request, since);
       this.#listing ??= this.#list(request.lane);
@@ -134,7 +138,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     }
   }
 
-  /** Like `listed`. The first list, if it has several pages, counts only together with another. */
+  /** Like `listed`, but a first list with several pages does not count alone: a second list follows. */
   async listedSurely(since: number, request: ListRequest): Promise<void> {
     await this.listed(since, request);
     if (this.#inventory.hasOneList) await this.#listAgain(request);
@@ -151,7 +155,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return found;
   }
 
-  /** What is found among the rows that the latest list hides counts only if a GET finds it as well. */
+  /** A remote that the latest list did not show counts only if a GET finds it. */
   async #findExisting(find: Find, request: RequestOptions): Promise<Remote | undefined> {
     for (;;) {
       const found = await find(() => [...this.allCached(), ...this.#inventory.hidden]);
@@ -201,7 +205,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     }
   }
 
-  /** Pages of the list, each reported to the proof of the key. */
+  /** The pages of a list. The ids of each page are reported to the proof of the key. */
   async *#pages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
     const { client, keyProof } = this.#options;
     let epoch = keyProof?.epoch ?? 0;
@@ -210,7 +214,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
-      // the first key of all is known only after the first request
+      // The first key is known only after the first request.
       epoch ||= Math.min(keyProof?.epoch ?? 0, 1);
       const ids = page.rows.map(({ id }) => id);
       keyProof?.recordSeenIDs(ids, epoch);
@@ -253,7 +257,10 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.#inventory.invalidateList(Math.max(at, this.#inventory.listInvalidatedAt));
   }
 
-  /** This process has changed or deleted a remote by other credentials, which may be of the same account. */
+  /**
+   * Records that this process has changed or deleted a remote through other credentials, which may be of the same
+   * account.
+   */
   learn(id: string, after: Remote | undefined): void {
     if (this.cached(id) === undefined) {
       if (this.#listing) this.invalidateList();
@@ -273,7 +280,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return done;
   }
 
-  /** Records what an answer about a part of a remote says of these members. */
+  /** Records these members of a remote, which an answer about a part of the remote has shown. */
   amend(id: string, members: Answer): void {
     const remote = this.cached(id);
     if (remote) this.#recordWrite({ ...remote, ...members });
@@ -292,7 +299,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.all();
   }
 
-  /** Sends a call that is about no remote, such as a command. To be called right after `admit`. */
+  /** Sends a call that concerns no remote, such as a command to a session. Call it right after `admit`. */
   async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
     await this.#calls.changeAdmitted((options) => call(this.#options.client, options), { signal });
   }
@@ -323,7 +330,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       for (const { id } of page.problems) if (id) unreadable.add(id);
       hadUnreadable ||= page.problems.length > 0;
     }
-    // The pages are of one key. The proof may take requests, and another key may be used meanwhile.
+    // All pages come from one key. Proving the key may take requests, and another key may come into use meanwhile.
     const epoch = this.#options.keyProof?.epoch ?? 0;
     await this.#options.ensureKey?.(this.resource);
     this.#options.keyProof?.assertSameSince(epoch);

@@ -27,15 +27,15 @@ beforeEach(() => {
   known = new Map();
 });
 
-describe("a list of which one row has metadata", () => {
-  it.each(["", "text", null])("shows it, so that rows without have none: %j", (metadata) => {
+describe("a list in which one row has metadata", () => {
+  it.each(["", "text", null])("shows all metadata, so that rows without it have none: %j", (metadata) => {
     list(rows("a", "b"));
     expect(marks.areHidden).toBe(true);
     list([row("a"), row("b", metadata)]);
     expect([marks.areHidden, marks.isUnknown("a"), marks.isStale("a")]).toEqual([false, false, false]);
   });
 
-  it("ends what an answer had told before", () => {
+  it("replaces what earlier answers have shown", () => {
     list(rows("a"));
     answer(row("a", "text"));
     expect(list([row("a"), row("b", "text")])).toEqual([row("a"), row("b", "text")]);
@@ -48,7 +48,7 @@ it("an empty list hides nothing", () => {
 });
 
 describe("a list without metadata", () => {
-  it("tells nothing of a row until an answer does, and that stays known with the next list", () => {
+  it("leaves the mark of a row unknown until an answer shows it, which then stays known", () => {
     list(rows("a", "b"));
     answer(row("a"));
     expect(unknown(["a", "b"])).toEqual(["b"]);
@@ -59,12 +59,12 @@ describe("a list without metadata", () => {
     expect(marks.isStale("a")).toBe(false);
   });
 
-  it("does not take away what an answer has told", () => {
+  it("does not forget what an answer has shown", () => {
     answer(row("a", "text"));
     expect(list(rows("a", "b"))).toEqual([row("a", "text"), row("b")]);
   });
 
-  it("forgets what was told of a remote that is gone", () => {
+  it("forgets a remote that is gone", () => {
     list(rows("a"));
     answer(row("a"));
     list(rows("b"));
@@ -73,13 +73,13 @@ describe("a list without metadata", () => {
   });
 });
 
-describe("a service whose answers to 20 GETs have none either", () => {
+describe("a service whose answers to 20 GETs have no metadata either", () => {
   beforeEach(() => {
     list(rows(...many));
     for (const id of many.slice(0, 20)) answer(row(id));
   });
 
-  it("leaves out what is not set, so that no more is asked", () => {
+  it("leaves out unset members, so that no more GETs are sent", () => {
     expect(marks.areHidden).toBe(false);
     list(rows(...many));
     expect(unknown(many)).toEqual([]);
@@ -90,12 +90,12 @@ describe("a service whose answers to 20 GETs have none either", () => {
     expect(marks.areHidden).toBe(false);
   });
 
-  it("is asked again when an answer shows what the list left out", () => {
+  it("needs GETs again when an answer shows metadata that the list left out", () => {
     answer(row("i30", "text"));
     expect(unknown(many)).toHaveLength(29);
   });
 
-  it("is asked again when a list leaves out what an answer has shown", () => {
+  it("needs GETs again when a list leaves out metadata that an answer has shown", () => {
     written(row("new", "text"));
     list(rows("new", ...many));
     expect(unknown(many)).toHaveLength(30);
@@ -133,7 +133,7 @@ it("what the latest list does not have may be marked as well", () => {
   expect([marks.isUnknown("b"), marks.isStale("b")]).toEqual([true, true]);
 });
 
-it("one remote that is read often counts once", () => {
+it("counts a remote that is read often only once", () => {
   list(rows("a", "b"));
   for (let count = 0; count < 30; count += 1) answer(row("a"));
   expect(marks.isUnknown("b")).toBe(true);

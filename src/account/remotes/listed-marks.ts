@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 
-/** So many answers to a GET without `metadata` show that the service leaves it out where it is not set. */
+/** After this many GET answers without `metadata`, the service is taken to leave it out where it is not set. */
 const ENOUGH_ANSWERS = 20;
 
 const shows = (remote: Remote): boolean => remote["metadata"] !== undefined;
@@ -8,22 +8,23 @@ const shows = (remote: Remote): boolean => remote["metadata"] !== undefined;
 const hasText = (remote: Remote | undefined): boolean => remote !== undefined && Boolean(remote["metadata"]);
 
 /**
- * Whether the lists of one resource show `metadata`, which has the owner mark. A service may leave out what is not set,
- * and a list may leave out what a GET shows. A list with one row that has it shows it, so its other rows have none. Of a
- * list without any, nothing is known of a row until an answer about this remote tells.
+ * Whether the lists of one resource show `metadata`, which holds the owner mark. A service may leave out members that
+ * are not set, and a list may leave out members that a GET shows. If one row of a list has `metadata`, the list shows
+ * it, and the other rows have none. If no row has it, the metadata of a row is unknown until an answer about this
+ * remote shows it.
  */
 export class ListedMarks {
   /** Ids in the latest list, if it showed no `metadata`. */
   #unlisted: ReadonlySet<string> = new Set();
-  /** Those of which an answer has told since that list. */
+  /** Ids of remotes that an answer has shown since the latest list. */
   #answeredSinceList = new Set<string>();
-  /** Those of which an answer has told at any time. */
+  /** Ids of unlisted remotes that an answer has shown at any time. */
   #answered = new Set<string>();
   #answersWithout = 0;
   /** Metadata was seen of a remote that a list showed without it. */
   #isProven = false;
 
-  /** Whether the latest list left `metadata` out of all rows, as far as is known not only because none is set. */
+  /** Whether the latest list left `metadata` out of all rows although some remotes may have it. */
   get areHidden(): boolean {
     return this.#unlisted.size > 0 && (this.#isProven || this.#answersWithout < ENOUGH_ANSWERS);
   }
@@ -33,7 +34,10 @@ export class ListedMarks {
     return this.#unlisted.size > 0 && this.#isProven;
   }
 
-  /** The rows of a complete list, with the metadata that answers have told where the list shows none. */
+  /**
+   * Returns the rows of a complete list. A row without `metadata` gets the metadata of the latest answer about this
+   * remote.
+   */
   ofList(rows: readonly Remote[], known: (id: string) => Remote | undefined): readonly Remote[] {
     this.#answeredSinceList = new Set();
     if (rows.some(shows)) {
@@ -70,7 +74,7 @@ export class ListedMarks {
     if (isCurrent) this.#answeredSinceList.add(id);
   }
 
-  /** Whether nothing has ever told whose remote it is. */
+  /** Whether no list and no answer has ever shown the owner mark of this remote. */
   isUnknown(id: string): boolean {
     return this.areHidden && !this.#answered.has(id);
   }

@@ -42,8 +42,8 @@ export type LoneCertificate = { kind: string; id: string; until: number } | "non
 const MISSING_SECRET_SECONDS = 5;
 
 /**
- * Reconciles one GatewayAccount: reports whether its API key works, and keeps it and its Secret from being deleted, by
- * a finalizer on both, while objects need them to delete their remotes.
+ * Reconciles one GatewayAccount. Reports whether its API key works. While objects need the key to delete their remotes,
+ * a finalizer keeps the GatewayAccount and its Secret.
  */
 export async function reconcileAccount(options: AccountControllerOptions, request: Request): Promise<Result> {
   const { store, accounts } = options;
@@ -87,7 +87,7 @@ async function checkKey(
   await protectSecret(options, object);
   const { account, isAsked } = await accounts.check(object, wait);
   const { keyProof, breaker, lossGuard } = account;
-  // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
+  // The lists of a shared account show that the key works, and one probe is enough for all its GatewayAccounts.
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
   const isKnown = !breaker.problem && keyProof.wasAcceptedWithin(resyncSeconds * 1000);
   if (isAsked || !isKnown) {
@@ -100,7 +100,7 @@ async function checkKey(
   }
   accounts.answered(object);
   const requested = requestedAt(object);
-  // A shared account is not confirmed here: one GatewayAccount must not decide for the others.
+  // One GatewayAccount must not confirm a loss for the others, so the reconcile of a shared account confirms nothing.
   if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
   await waitFor(keyProof.ensure(), wait);
   lossGuard.confirm(keyOf(object), requested);
@@ -116,9 +116,9 @@ async function probe(account: Account): Promise<void> {
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal: account.signal });
   } catch (error) {
-    // the service accepts a key that has no permission to list these
+    // The service accepts a key that has no permission to list these.
     if (!isForbidden(error) && !isUnauthorized(error)) throw error;
-    // unless another route refuses it as well
+    // Throws if another route refuses the key as well.
     await account.breaker.ready();
   }
 }
@@ -144,7 +144,8 @@ async function protectSecret(options: AccountControllerOptions, object: AccountO
     throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
   if (status?.secretName !== name) {
     await releaseSecret(options, object);
-    // record the Secret before its finalizer is added: a later reconcile has to know which one to remove
+    // The Secret is recorded before it gets the finalizer, so that a later reconcile knows where to remove the
+    // finalizer.
     await objects.writeStatus(object, (before) => ({ ...before, secretName: name }));
   }
   await objects.addSecretFinalizer(object, { namespace, name });
@@ -156,7 +157,9 @@ async function releaseSecret(options: AccountControllerOptions, object: AccountO
   await options.objects.removeSecretFinalizer(object, { namespace: object.metadata.namespace, name: secretName });
 }
 
-/** Accounts may share a Secret. One that is being deleted needs it only as long as objects need the account. */
+/**
+ * Whether another GatewayAccount needs the Secret. One that is being deleted needs it only while objects need its key.
+ */
 function isSecretUsedByOthers(
   { store, countDependents, unreadableKinds }: AccountControllerOptions,
   { metadata }: AccountObject,
@@ -200,7 +203,7 @@ async function report(
   const { metadata, spec } = object;
   const now = clock.date().getTime();
   const requested = accounts.isAnswered(object) ? requestedAt(object) : undefined;
-  // Objects and this reconcile may have written to the status before.
+  // Objects, or this reconcile, may have written to the status since it was read.
   await objects.writeStatus(object, (before) => {
     const ofCertificate =
       certificate === "unknown"

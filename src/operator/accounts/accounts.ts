@@ -12,7 +12,7 @@ import { figuresOf } from "./figures.ts";
 import { type Relation, relationOf } from "./relation.ts";
 import type { SharedAccounts } from "./shared-accounts.ts";
 
-/** At the start, this many Secrets are read at the same time. */
+/** How many Secrets are read at the same time at the start. */
 const FIRST_READS = 10;
 
 /** The accounts of objects: the operator's own credentials, and those of the GatewayAccounts. */
@@ -37,15 +37,15 @@ export class Accounts {
     return this.#shared.all.map(({ account }) => account);
   }
 
-  /** The state of the accounts, for the Lease. Accounts with most requests come first. */
+  /** The state of the accounts, for the Lease. Accounts with the most requests come first. */
   get figures(): AccountFigures {
     const { config, clock } = this.#options;
     return figuresOf(this.#shared.all, config.requestsPerMinute, clock);
   }
 
   /**
-   * The account of an object. A remote stays in the account in which it was created: throws Blocked if the spec names
-   * another account by now. Throws Waiting if the GatewayAccount does not exist.
+   * The account of an object. A remote stays in the account in which it was created, so this throws Blocked if the spec
+   * has come to name another account. Throws Waiting if the GatewayAccount does not exist.
    */
   accountOf(object: ManagedObject): Account {
     const { status, metadata } = object;
@@ -63,9 +63,9 @@ export class Accounts {
   }
 
   /**
-   * Reads the keys of the account in which the object's remote is and of the one that its spec asks for, so that
-   * `accountOf` knows which of them are one account. Call it before each reconcile. A key is read every 30 seconds at
-   * the most. Rejects with what hinders it, as a request to the account would.
+   * Reads the keys of two accounts: the one that has the object's remote, and the one that its spec names. `accountOf`
+   * then knows whether they are the same. Call it before each reconcile. A key is read at most every 30 seconds.
+   * Rejects like a request to the account when a key cannot be read or used.
    */
   async settle(object: ManagedObject, wait: WaitOptions = {}): Promise<void> {
     this.#firstReads ??= this.#readAllKeys();
@@ -90,7 +90,9 @@ export class Accounts {
     return credentials.shared.account;
   }
 
-  /** A reconcile that would wait for long fails at once with the last failure of this account, if there is one. */
+  /**
+   * A reconcile that would have to wait for long fails at once with the last failure of this account, if there is one.
+   */
   async #settle(credentials: Credentials, wait: WaitOptions): Promise<void> {
     try {
       await waitFor(this.#shared.settle(credentials), wait);
@@ -100,8 +102,8 @@ export class Accounts {
   }
 
   /**
-   * Objects with the same result belong to one account, as far as is known yet. The queue shares its workers between
-   * them.
+   * Objects with the same result belong to one account, as far as is known. The queue shares its workers fairly between
+   * accounts.
    */
   flowOf(object: ManagedObject): unknown {
     const { namespace } = object.metadata;
@@ -146,8 +148,8 @@ export class Accounts {
     this.#shared.all.some((one) => one.account === account && one.credentials.size > 1);
 
   /**
-   * Resolves or rejects as the probe of a GatewayAccount does. Those that ask at the same time share a probe. Throws
-   * Postponed when it takes long; the reconcile after that gets the answer to the same probe.
+   * Resolves or rejects like the probe of a GatewayAccount. Callers at the same time share a probe. Throws Postponed
+   * when it takes long; the next reconcile gets the answer to the same probe.
    */
   async probe(key: string, account: Account, send: () => Promise<void>, wait: WaitOptions): Promise<void> {
     const { epoch } = account.keyProof;
@@ -171,7 +173,7 @@ export class Accounts {
   /** Reads the operator's own key again. */
   readOwnKey = (): Promise<string> => this.#shared.readKey(this.#credentials.own);
 
-  /** "" if it is the account of the operator's own credentials, else `namespace/name` of the first GatewayAccount of it. */
+  /** "" for the account of the operator's own credentials, else `namespace/name` of its first GatewayAccount. */
   labelOf(account: Account): string {
     const shared = this.#shared.all.find((one) => one.account === account);
     return shared ? labelOf(shared) : "";
@@ -218,7 +220,7 @@ export class Accounts {
     return one.metadata.namespace === other.metadata.namespace && this.nameOf(one) === this.nameOf(other);
   }
 
-  /** Whether both objects use one inventory: the remotes recorded for both are known to be in one account. */
+  /** Whether both objects use one inventory, because their recorded remotes are known to be in one account. */
   isSameInventory(one: ManagedObject, other: ManagedObject): boolean {
     const [a, b] = [one, other].map((object) =>
       this.#credentials.find(object.metadata.namespace, this.recordedNameOf(object)),
@@ -227,15 +229,17 @@ export class Accounts {
   }
 
   /**
-   * The GatewayAccount whose credentials the object uses: that of its remote or, when both are one account and the status
-   * is to be written anyway or the other one is about to go, the specified one. "" for the operator's own.
+   * The GatewayAccount whose credentials the object uses. Usually that of its remote. It is the specified one if both
+   * are one account, and the status is written anyway or the former GatewayAccount is being deleted. "" for the
+   * operator's own.
    */
   nameOf(object: ManagedObject): string {
     const recorded = this.recordedNameOf(object);
     const specified = this.specifiedNameOf(object);
     const { namespace, generation } = object.metadata;
     if (recorded === specified || this.#relation(namespace, recorded, specified) !== "same") return recorded;
-    // Until the key is proved, the remotes recorded for the specified GatewayAccount may be in another account.
+    // Until the key is proved, the remotes that are recorded for the specified GatewayAccount may be in another
+    // account.
     if (this.#credentials.find(namespace, specified)?.shared.account.keyProof.holds !== true) return recorded;
     const isWritten = object.status?.id === undefined || object.status.observedGeneration !== generation;
     return isWritten || this.#isGoneOrDeleting(namespace, recorded) ? specified : recorded;
@@ -273,7 +277,7 @@ export class Accounts {
     for (const account of this.all) account.forget(uid);
   }
 
-  /** The process is about to stop: requests that would have to wait for the budget fail from now on. */
+  /** Call it when the process is about to stop. Requests that would have to wait for the budget then fail. */
   shutDown(): void {
     for (const account of this.all) account.shutDown();
   }
@@ -283,14 +287,14 @@ export class Accounts {
     await Promise.all(this.#shared.all.map(({ client }) => client.close()));
   }
 
-  /** How a GatewayAccount that a spec asks for relates to the one in which the remote was made. */
+  /** How the specified GatewayAccount relates to the one with which the remote was created. */
   #relation(namespace: string, recorded: string, specified: string): Relation {
     const former = this.#credentials.find(namespace, recorded);
     const wanted = this.#credentials.find(namespace, specified);
     return former && wanted ? relationOf(former, wanted) : "other";
   }
 
-  /** The GatewayAccount is being deleted or is gone, and its key with it. */
+  /** Whether the GatewayAccount is gone or being deleted, so that its key is gone or about to go. */
   #isGoneOrDeleting(namespace: string, name: string): boolean {
     const isDeleted = this.#options.store().get(`${namespace}/${name}`)?.metadata.deletionTimestamp !== undefined;
     return isDeleted || this.#credentials.known(namespace, name)?.digest === undefined;
@@ -324,7 +328,7 @@ export class Accounts {
   }
 }
 
-/** Whether probes look for the missing key, so that reconciles of objects need not read it. */
+/** Whether a probe already looks for the missing key, so that reconciles of objects need not read it. */
 const isKeyAwaited = ({ digest, shared: { account } }: Credentials): boolean =>
   digest === undefined && account.breaker.problem !== undefined && !account.breaker.isProbeDue;
 
@@ -358,6 +362,6 @@ function refuseUnless(relation: Relation, { object, name, specified }: Division)
 const versionOf = ({ metadata }: AccountObject): string =>
   `${metadata.generation} ${metadata.annotations?.[annotations.reconcileRequestedAt] ?? ""}`;
 
-/** No create was sent for the object yet, so any account can become its account. */
+/** Whether no create was sent for the object yet. It may then come to belong to any account. */
 const isNew = (object: ManagedObject): boolean =>
   object.status?.id === undefined && !isDeleting(object) && signedIntentOf(object) === undefined;

@@ -3,7 +3,7 @@ import type { RecordedIDs } from "../../account/key-proof.ts";
 import type { RequestCount } from "../../account/requests/request-count.ts";
 import type { GatewayClient } from "../../gateway/client.ts";
 
-/** The code of an error: the Secret, or its entry, does not exist. */
+/** The error code when the Secret or its entry does not exist. */
 export const KEY_MISSING = "SECRET_NOT_READY";
 
 /** The API key of one GatewayAccount, or the operator's own. */
@@ -16,18 +16,18 @@ export interface Credentials {
   readonly specifiedURL: string | undefined;
   readonly baseURL: string;
   readonly apiKey: { read: () => Promise<string>; invalidate: () => void };
-  /** The digest of the API key as it was read last; undefined when it could not be read. Never leaves this folder. */
+  /** The digest of the API key as last read. Undefined when it could not be read. Never leaves this folder. */
   digest: string | undefined;
-  /** What is recorded of this key for the next process. */
+  /** The record of this key for the next process. */
   record?: string | undefined;
-  /** The Secret, or its entry, does not exist. */
+  /** Whether the Secret or its entry does not exist. */
   isKeyMissing?: boolean;
   /** The number of the read that gave the digest. */
   lastRead: number;
-  /** Digests of former keys that led to the account in which the recorded remotes are. */
+  /** Digests of former keys that led to the account of the recorded remotes. */
   readonly proved: Set<string>;
   shared: SharedAccount;
-  /** Why the operator could not yet find out whether other credentials with this key lead to the same account. */
+  /** Why the operator could not find out yet whether other credentials with this key lead to the same account. */
   failure?: unknown;
   isGone?: true;
   /** The edit and the annotation of the GatewayAccount that were there at its first check, or were answered last. */

@@ -28,23 +28,27 @@ export interface DefaultAccountsOptions {
   clock: Clock;
 }
 
-/** There was no such GatewayAccount at this resourceVersion. `at`: time of the request, in monotonic milliseconds. */
+/** There was no such GatewayAccount at `revision`. `at`: when it was read, in monotonic milliseconds. */
 interface Absence {
   revision: bigint;
   at: number;
 }
 
 /**
- * Whether a namespace has a GatewayAccount named `default`. Each kind has a watch of its own, so an object may arrive
- * before a GatewayAccount that was there first, and would be made in the operator's own account. An answer of the API
- * server counts for all objects of the namespace that are not newer than the question, as long as the watch is in order.
+ * Finds out whether a namespace has a GatewayAccount named `default`. Each kind has a watch of its own, so an object
+ * may arrive before a GatewayAccount that was created first, and its remote would be created in the operator's own
+ * account. An answer of the API server counts for all objects of the namespace that are not newer than the question, as
+ * long as the watch is connected.
  */
 export class DefaultAccounts {
   readonly #options: DefaultAccountsOptions;
   readonly #reads = new Map<string, SharedCall<void>>();
-  /** The latest answer, by namespace. */
+  /** The latest GET that found no such GatewayAccount, by namespace. */
   readonly #absences = new Map<string, Absence>();
-  /** The newest resourceVersion of an object that was asked for. An own write may be newer than what a watch has told. */
+  /**
+   * The newest resourceVersion of an object in a call. After an own write, it may be newer than what any watch has
+   * delivered.
+   */
   #newest = 0n;
 
   constructor(options: DefaultAccountsOptions) {
@@ -75,8 +79,8 @@ export class DefaultAccounts {
   }
 
   /**
-   * Reads by a GET, which the API server answers from etcd. For a list it would wait until its own watch is as new, up to
-   * 100 ms for each new object. What was seen before the GET is not newer than its answer.
+   * Reads with a GET, which the API server answers from etcd. A list would make it wait until its own watch is up to
+   * date, up to 100 ms for each new object. Everything seen before the GET is older than its answer.
    */
   async #read(namespace: string): Promise<void> {
     const { client, type, store, clock, seen } = this.#options;

@@ -71,14 +71,14 @@ describe.each([
   ["a GatewayAccount", "a"],
   ["the operator's own credentials", ""],
 ])("of %s", (_, name) => {
-  it("a key that was proved before needs no proof in the next process, though every id is gone", async () => {
+  it("a proved key needs no proof in the next process, even if all ids are gone", async () => {
     await given(name, "one");
     const { keyProof } = await accountOf(name);
     await keyProof.ensure();
     expect(keyProof.isProved).toBe(true);
   });
 
-  it("a key that nobody has proved needs one id that answers, although there is one id only", async () => {
+  it("a key that was not proved needs an id that answers, even if only one is recorded", async () => {
     await given(name, "one");
     keyIs(name, "two");
     await expect((await accountOf(name)).keyProof.ensure()).rejects.toEqual(mismatch);
@@ -90,7 +90,7 @@ describe.each([
     expect(digests(name)).toHaveLength(2);
   });
 
-  it("a rotated key and the one before are both known in the next process", async () => {
+  it("a rotated key and the previous one are both known in the next process", async () => {
     await given(name, "one");
     scene.shown.set("two", ["ipp_1"]);
     keyIs(name, "two");
@@ -103,7 +103,7 @@ describe.each([
     }
   });
 
-  it("a key of before is worth nothing once an account without ids has another key", async () => {
+  it("former keys no longer count once an account without ids has another key", async () => {
     await given(name, "one");
     recorded(name);
     keyIs(name, "two");
@@ -115,7 +115,7 @@ describe.each([
     expect(digests(name)).toHaveLength(1);
   });
 
-  it("no change is sent before the key is recorded, and one is sent as soon as it is", async () => {
+  it("no change is sent before the key is recorded, and one is sent right after", async () => {
     keyIs(name, "one");
     recorded(name, "ipp_1");
     scene.shown.set("one", ["ipp_1"]);
@@ -146,7 +146,7 @@ describe.each([
     await expect(change(name)).rejects.toEqual(mismatch);
   });
 
-  it("no more keys than so many are remembered", async () => {
+  it("only a limited number of keys is remembered", async () => {
     await given(name, "key-0");
     for (let count = 1; count <= MOST_RECORDS + 2; count += 1) {
       scene.shown.set(`key-${count}`, ["ipp_1"]);
@@ -158,7 +158,7 @@ describe.each([
   });
 });
 
-it("a person's confirmation makes the new key the only one that is known", async () => {
+it("after a person's confirmation, only the new key is known", async () => {
   await given("a", "one");
   keyIs("a", "two");
   for (let count = 0; count < 2; count += 1) await scene.reconcile("a");
@@ -173,7 +173,7 @@ it("a person's confirmation makes the new key the only one that is known", async
   await expect(change("a")).rejects.toEqual(mismatch);
 });
 
-it("two GatewayAccounts of one key have different digests, which do not have the key in them", async () => {
+it("two GatewayAccounts with one key have different digests, which do not contain the key", async () => {
   keyIs("b", "one");
   for (const name of ["a", "b"]) {
     recorded(name);
@@ -184,7 +184,7 @@ it("two GatewayAccounts of one key have different digests, which do not have the
   expect(all).toMatch(/^\[\["[\w-]{22}"\],\["[\w-]{22}"\]\]$/);
 });
 
-it("a key that others have recorded is not known to a GatewayAccount whose remotes are elsewhere", async () => {
+it("a key that others have recorded is unknown to a GatewayAccount whose remotes are elsewhere", async () => {
   await given("a", "one");
   scene.shown.set("one", ["ipp_1"]);
   keyIs("b", "one");
@@ -197,7 +197,7 @@ it("a key that others have recorded is not known to a GatewayAccount whose remot
   expect(digests("b")).toBeUndefined();
 });
 
-it("one that comes to share an account has its own record before its next change", async () => {
+it("a GatewayAccount that joins a shared account records the key before its next change", async () => {
   await given("a", "one");
   scene.shown.set("one", ["ipp_1"]);
   await change("a");
@@ -208,7 +208,7 @@ it("one that comes to share an account has its own record before its next change
   expect(digests("b")).toHaveLength(1);
 });
 
-it("without the Secret of the operator, changes go on", async () => {
+it("without the Secret of the operator, changes continue", async () => {
   scene.server.storage.delete("v1/secrets", SECRET);
   recorded("");
   keyIs("", OWN_KEY);

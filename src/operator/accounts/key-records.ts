@@ -14,34 +14,37 @@ import { WriteTurns } from "./write-turns.ts";
 /** 128 bits, as 22 characters of base64url. */
 const RECORD_BYTES = 16;
 
-/** Rotated keys that are remembered. An older one has to be proved again. */
+/** How many rotated keys are remembered. An older key has to be proved again. */
 export const MOST_RECORDS = 10;
 
 export interface KeyRecordsOptions {
   client: Pick<KubeClient, "get" | "patchMerge" | "replaceStatus">;
   store: () => Pick<Store<AccountObject>, "get" | "put">;
-  /** Where the Secret with the key of intents is. */
+  /** The namespace of the Secret with the key that signs intents. */
   namespace: string;
-  /** Several installations may have that Secret in common. */
+  /** The name of the installation. Several installations may share that Secret. */
   installation: string;
-  /** The key of intents: known before the first request. */
+  /** The key that signs intents. Known before the first request. */
   secret: () => KeyObject;
-  /** Whether this installation writes to the GatewayAccount. For others, keys are proved at each start. Default: to all. */
+  /**
+   * Whether this installation writes to the GatewayAccount. Keys of other GatewayAccounts are proved at each start.
+   * Default: it writes to all.
+   */
   isOurs?: (object: AccountObject) => boolean;
-  /** Shared with all that write to GatewayAccounts. */
+  /** Shared by everything that writes to GatewayAccounts. */
   turns?: WriteTurns;
 }
 
 type Holder = Pick<Credentials, "key" | "uid">;
 
 /**
- * The records of a GatewayAccount are in its status, those of the operator's own credentials at the Secret with the key of
- * intents. A record is a digest with that secret, over base URL and GatewayAccount too: nobody else can test a guess with
- * it, or see that two namespaces have the same key.
+ * Stores which keys are proved: of a GatewayAccount in its status, of the operator's own credentials at the Secret with
+ * the key that signs intents. A record is a digest made with that key, over base URL and GatewayAccount as well. So
+ * nobody else can test a guess with it, or see that two namespaces have the same key.
  */
 export class KeyRecords implements KeyRecording {
   readonly #options: KeyRecordsOptions;
-  /** Those of the operator's own credentials, as they were read or written last. */
+  /** The records of the operator's own credentials, as last read or written. */
   #own: readonly string[] | undefined;
   readonly #turns: WriteTurns;
 
@@ -53,7 +56,7 @@ export class KeyRecords implements KeyRecording {
   recordOf({ key, baseURL }: Pick<Credentials, "key" | "baseURL">, apiKey: string): string {
     const { secret, installation } = this.#options;
     const whose = key === "" ? { installation } : { account: key };
-    // An object, while an intent is signed as an array: so no signature is a record of something.
+    // An object here, while an intent is signed as an array. So the signature of an intent is never a valid record.
     const signed = JSON.stringify({ ...whose, baseURL, apiKey: apiKey.trim() });
     return createHmac("sha256", secret()).update(signed).digest().subarray(0, RECORD_BYTES).toString("base64url");
   }
@@ -99,7 +102,7 @@ export class KeyRecords implements KeyRecording {
     store().put(await client.replaceStatus(typeOf(GatewayAccount), object, { ...object.status, keyDigests }));
   }
 
-  /** Without the Secret nothing is written: its key is lost, and with it what all records are worth. */
+  /** Writes nothing if the Secret is gone: its key is lost, so the records are worth nothing. */
   async #writeOwn(records: readonly string[]): Promise<void> {
     const { client, namespace, installation } = this.#options;
     const { all, secret } = await this.#readOwn();
@@ -129,7 +132,7 @@ export class KeyRecords implements KeyRecording {
   }
 }
 
-/** What cannot be understood proves nothing. */
+/** A record that cannot be parsed proves nothing. */
 function parsed(text: string | undefined): Record<string, string[]> {
   try {
     const value: unknown = JSON.parse(text ?? "{}");

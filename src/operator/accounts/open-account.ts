@@ -41,14 +41,17 @@ export interface OpenAccountOptions {
 }
 
 export interface AccountSource {
-  /** Keys of the credentials that share the account, or may come to share it. */
+  /** Keys of the credentials that share the account, or that may move to it. */
   concerned: (shared: SharedAccount) => readonly string[];
   memory: ObjectMemory;
   keyFor: (shared: SharedAccount) => Promise<string>;
   listedElsewhere: (resource: Resource) => Promise<readonly string[] | undefined>;
 }
 
-/** The log of a reconcile says which object it is. A list that several wait for counts for the first of them. */
+/**
+ * The log of a reconcile has the name of its object. A list for which several reconciles wait is logged for the first
+ * one.
+ */
 function logRequest(
   log: Logger,
   { method, path, status, code, operationId, outcome, seconds }: ExchangeEvent,

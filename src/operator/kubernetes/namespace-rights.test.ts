@@ -61,7 +61,7 @@ function ends(rights: NamespaceRights, name: string): Promise<void> {
   return rights.settle("team");
 }
 
-it("keeps the binding from the first object with the finalizer to the last, with two requests each", async () => {
+it("keep the binding from the first object with the finalizer to the last, with two requests for each change", async () => {
   const rights = rightsOf();
   await begins(rights, "one");
   await begins(rights, "two");
@@ -91,7 +91,7 @@ it.each([
   expect(log.lines).toEqual([]);
 });
 
-it("an object that begins while the last one ends is never without it", async () => {
+it("keep the binding for an object that gets the finalizer while the last one is deleted", async () => {
   const rights = rightsOf();
   for (let round = 0; round < 20; round += 1) {
     await begins(rights, `a${round}`);
@@ -105,7 +105,7 @@ it("an object that begins while the last one ends is never without it", async ()
 it.each([
   ["keeps it for objects that it finds", FINALIZER, [OTHERS, RIGHTS_FINALIZER]],
   ["not for objects without its finalizer", OTHERS, [OTHERS]],
-])("the next process %s", async (_, finalizer, expected) => {
+])("after a restart: %s", async (_, finalizer, expected) => {
   await begins(rightsOf(), "before");
   store.forget("team/before", "before");
   store.put(object("one", finalizer));
@@ -133,14 +133,14 @@ it("lets go of what was kept before it was switched off, whatever is there", asy
   expect(finalizers()).toEqual([OTHERS]);
 });
 
-it("warns once where there is no binding, and does the write", async () => {
+it("warn once when there is no binding, and carry out the write", async () => {
   const rights = rightsOf({ binding: "missing" });
   for (const name of ["one", "two"]) await rights.during("team", async () => void store.put(object(name, FINALIZER)));
   expect(store.list()).toHaveLength(2);
   expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
 });
 
-it("asks nothing where the operator has its rights in all namespaces", async () => {
+it("send no request when the operator has its rights in all namespaces", async () => {
   const rights = rightsOf({ binding: undefined });
   await rights.during("team", async () => void store.put(object("one", FINALIZER)));
   await ends(rights, "one");

@@ -9,12 +9,12 @@ import type { KubeObject } from "../../runtime/object.ts";
 import { FINALIZER, RIGHTS_FINALIZER } from "../../schema/contract.ts";
 import { roleBindings } from "./resource-types.ts";
 
-/** How often it is looked whether somebody else has ended the last object of a namespace. That costs no request. */
+/** How often to check whether other clients have deleted the last object of a namespace. That costs no request. */
 const LOOK_MS = 10_000;
 
 export interface NamespaceRightsOptions {
   client: Pick<KubeClient, "get" | "patchMerge" | "patchJSON">;
-  /** Name of the RoleBinding, the same in each namespace. Undefined: there is none. */
+  /** The name of the RoleBinding, the same in each namespace. Undefined: there is none. */
   binding: string | undefined;
   /** False: takes the finalizer off what an installation before had kept. */
   keeps: boolean;
@@ -37,10 +37,10 @@ interface Space {
 }
 
 /**
- * With `WATCH_NAMESPACES` the operator has its rights by a RoleBinding in each namespace. Kubernetes deletes that together
- * with all else of a namespace, in any order, and without it the operator cannot remove its finalizers. So a second
- * RoleBinding, to a ClusterRole, has a finalizer while any object of the namespace has one. A binding that is being
- * deleted still gives its rights.
+ * With `WATCH_NAMESPACES` the operator has its rights through a RoleBinding in each namespace. When a namespace is
+ * deleted, Kubernetes deletes that binding with everything else, in any order, and the operator could then no longer
+ * remove its finalizers. So a second RoleBinding, to a ClusterRole, has a finalizer as long as any object of the
+ * namespace has one. A binding that is being deleted still grants its rights.
  */
 export class NamespaceRights {
   readonly #options: NamespaceRightsOptions;
@@ -153,5 +153,5 @@ export async function releaseRoleBinding(
 
 const hasFinalizer = ({ metadata }: KubeObject): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
 
-/** Asking again would be answered in the same way: there is no such binding, it is being deleted, or there is no right. */
+/** Whether the error is final: there is no such binding, it is being deleted, or the operator has no right. */
 const isRefusal = (error: unknown): boolean => isNotFound(error) || isForbidden(error) || isInvalid(error);

@@ -19,13 +19,22 @@ import { recordLeftModules } from "./left-modules.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
 
-/** How long a namespace waits for a remote that the service calls in use, and nothing that can be seen uses. */
+/**
+ * How long the deletion of a namespace waits for a remote that the service calls in use although no user of it can be
+ * seen.
+ */
 const UNSEEN_USER_MS = 120_000;
 
-/** When nobody reads that a remote stays, and what keeps it may have ended. */
+/**
+ * Seconds until the next attempt when the remote of a deleted object stays in the account. What keeps it may have ended
+ * by then.
+ */
 const LEFT_BEHIND_SECONDS = 30;
 
-/** When only finalizers of others are left. The watch reports their removal earlier than this. */
+/**
+ * Seconds until the next look when only finalizers of other controllers are left. The watch usually reports their
+ * removal earlier.
+ */
 const FOREIGN_FINALIZERS_SECONDS = 1800;
 
 /**
@@ -49,7 +58,10 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
   await cluster.removeFinalizer(kind, context.object);
 }
 
-/** The consent of this object ends with it, so the object that is to have the remote takes it first. */
+/**
+ * The object's consent to the handover ends with the object, so the deletion waits until the other object has taken the
+ * remote.
+ */
 async function awaitTakeover(context: ReconcileContext): Promise<void> {
   if (!isHandoverPending(context) || (await reasonNotToWait(context)) !== undefined) return;
   const { kind, object } = context;
@@ -68,7 +80,7 @@ function reportAccountOrphaned({ cluster, object, kind }: ReconcileContext): voi
 /** Finalizers that Kubernetes' garbage collector sets and removes by itself. */
 const GARBAGE_COLLECTOR_FINALIZERS: readonly string[] = ["foregroundDeletion", "orphan"];
 
-/** The operator has finished with this object, but finalizers of others still keep it. */
+/** Throws Waiting when the operator has finished with this object but finalizers of other controllers still keep it. */
 function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
   const others = finalizers.filter((name) => !GARBAGE_COLLECTOR_FINALIZERS.includes(name));
   if (others.length === 0) return;
@@ -81,13 +93,14 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
   );
 }
 
-/** Deleting a CRD deletes all its objects, which nobody may have meant. So then no remote is deleted. */
+/** When a CRD is deleted, Kubernetes deletes all its objects, which may be a mistake. So then no remote is deleted. */
 const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promise<boolean> =>
   leavesItsRemote(object) || cluster.isAccountOrphaned(object) || (await cluster.isKindDeleting(kind));
 
 /**
  * The next object of this name finds the retained remote in a list, so no list from before the create may count. Throws
- * Waiting while an interrupted create may still be carried out. Sends no request: the account may no longer exist.
+ * Waiting while an interrupted create may still be carried out. Sends no request, because the account may no longer
+ * exist.
  */
 function prepareRetention(context: ReconcileContext): void {
   const { object, kind } = context;
@@ -95,7 +108,7 @@ function prepareRetention(context: ReconcileContext): void {
   if (!intent || !isRetained(object) || isOrphan(object) || kind.location.type !== "collection") return;
   const { account } = context;
   if (!account.isCreateRefused(object, intent)) {
-    // While the time of the service is not known, the intent counts as one that has just been recorded.
+    // While the time of the service is unknown, the intent counts as recorded just now.
     const time = account.serviceTime.isKnown ? serviceNow(context) : intent.last;
     refuseUnsettled(account.createSettlement.remainingMs(object, intent, time));
   }
@@ -121,7 +134,7 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
 /** Of the remote that was found and those that were replaced: the ids of those that go with the object. */
 async function ownOf(context: ReconcileContext, found: string | undefined): Promise<string[]> {
   const { object, state } = context;
-  // The search may have found what was adopted, in place of what is no more.
+  // The search may have found an adopted remote in place of one that no longer exists.
   const isAdopted = state.origin !== undefined && isRetained(object, state.origin);
   const ids: string[] = [];
   for (const id of [isAdopted ? undefined : found, ...retiringOf(context)])
@@ -130,8 +143,8 @@ async function ownOf(context: ReconcileContext, found: string | undefined): Prom
 }
 
 /**
- * The remote will stay in the account. The command `uninstall` waits for this, writes it down, and then sets the
- * annotation orphan: when the object is gone, nobody could tell any more whether its remote was deleted.
+ * The remote will stay in the account. The command `uninstall` waits for this error, prints it, and then sets the
+ * annotation orphan. Once the object is gone, nobody could say whether its remote was deleted.
  */
 class LeftBehind extends Waiting {
   constructor(id: string, why: string) {
@@ -141,7 +154,10 @@ class LeftBehind extends Waiting {
   }
 }
 
-/** What uses a remote and is in no list is asked for only where an object names it, or has left it. */
+/**
+ * Warns of users that no list shows, such as routes. They are read only if an object names them or has left modules on
+ * them.
+ */
 function tellUnseenUsers({ cluster, kind, object }: ReconcileContext, id: string): void {
   const unlisted = cluster.kindsReferringTo(kind).filter(({ location }) => location.type === "modules");
   for (const { resource } of unlisted) {
@@ -150,7 +166,7 @@ function tellUnseenUsers({ cluster, kind, object }: ReconcileContext, id: string
   }
 }
 
-/** Why nobody can wait for the deletion of an object; the end of an event. Undefined: it can wait. */
+/** Why the deletion of an object must not wait; the end of an event. Undefined: it may wait. */
 async function reasonNotToWait({ cluster, object }: ReconcileContext): Promise<string | undefined> {
   if (cluster.isUnfinalized(object)) return "the object is gone";
   return (await cluster.isNamespaceDeleting(object.metadata.namespace)) ? "the namespace goes away" : undefined;
@@ -193,7 +209,10 @@ async function deleteOrLeaveBehind(context: ReconcileContext, id: string, leftBe
   }
 }
 
-/** Why a remote stays in the account when its namespace or the operator goes. Undefined: it need not, or not yet. */
+/**
+ * Why a remote stays in the account when its namespace is deleted or the operator is uninstalled. Undefined: it can be
+ * deleted, or that is not decided yet.
+ */
 async function reasonToLeave(context: ReconcileContext, error: ReconcileError): Promise<string | undefined> {
   const { object, kind } = context;
   const isRefused = error.reason === "InUse" || error.reason === "DeleteUnsupported" || error instanceof Blocked;
@@ -224,14 +243,15 @@ const unsupported = (context: ReconcileContext, id: string): ReconcileError =>
     `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${context.kind.resource.title}`,
   );
 
-/** The id in the status or, when the status may lack it, that of the remote that is found for the object. */
+/** The id in the status. Where the status may lack it, the id of the remote that is found for the object. */
 async function findIDToDelete(context: ReconcileContext): Promise<string | undefined> {
   const id = context.object.status?.id;
   if (openIntentOf(context.object)) return (await findRemote(context))?.id;
-  // The object may have adopted a remote and then lost its status.
+  // The object may have adopted a remote before its status was lost.
   if (id === undefined) return (await findByOwnerMark(context))?.id;
   const remotes = remotesOf(context);
-  // Never delete what another object or cluster has marked meanwhile. A new process has to list to see the mark.
+  // Never delete a remote that another object or cluster has marked meanwhile. A new process has to list to see the
+  // mark.
   await remotes.listed(0, requestOptions(context));
   const remote = remotes.cached(id);
   if (remote && !(await otherHolder(context, id))) refuseForeignMark(context, remotes.cached(id) ?? remote);

@@ -7,7 +7,7 @@ import type { ReconcileContext } from "../context.ts";
 
 const ASK_AGAIN_SECONDS = 10;
 
-/** Somebody sends requests with the key that is to be deleted, and goes on. */
+/** Thrown when requests are sent with the key that is to be deleted. */
 export class KeyStillUsed extends Waiting {
   readonly users: string;
 
@@ -18,7 +18,7 @@ export class KeyStillUsed extends Waiting {
   }
 }
 
-/** Throws Waiting while somebody sends requests with the key that is to be deleted. */
+/** Throws Waiting while requests are sent with the key that is to be deleted. */
 export async function refuseWhileKeyUsed(context: ReconcileContext, id: string): Promise<void> {
   const { kind, object, cluster } = context;
   if (!kind.output?.shownOnce) return;

@@ -34,7 +34,7 @@ function begin(options: ConstructorParameters<typeof Scene>[0] = {}): void {
 
 beforeEach(() => begin());
 
-it("a module goes with its object, although another one observes it", async () => {
+it("a module is removed with its object, although another object observes it", async () => {
   const object = await given({ saml });
   scene.cluster.apply(HTTPSEdgeRoute, "watcher", { ...specOf({ saml }), managementPolicy: "ObserveOnly" });
   await end(object);
@@ -121,7 +121,7 @@ describe("the deletion of an object that only sets modules", () => {
     expect(verbs()).not.toContain("getModule route_oidc");
   });
 
-  describe("whose process died after it had set them and before the status said so", () => {
+  describe("whose process died after it had set them and before the status was written", () => {
     let object: ManagedObject;
 
     beforeEach(async () => {
@@ -183,7 +183,7 @@ describe("the deletion of an object that only sets modules", () => {
   });
 });
 
-describe("a module that an edit passes to another object of the route", () => {
+describe("a module that an edit leaves to another object of the route", () => {
   let object: ManagedObject;
   let next: ManagedObject;
 
@@ -206,7 +206,7 @@ describe("a module that an edit passes to another object of the route", () => {
     expect(remote()).toMatchObject({ saml: null });
   });
 
-  it("is removed while the object keeps another one, since the other object has to wait", async () => {
+  it("is removed while the object keeps another module, since the other object has to wait", async () => {
     await change(object, { webhookVerification });
     expect(remote()).toMatchObject({ saml: null });
     await scene.reconcile(next);
@@ -220,7 +220,7 @@ describe("a module that was there before its object", () => {
 
   beforeEach(() => scene.gateway.change(resource, routeId, theirs));
 
-  it("stays when the object goes, and what the object has set first is removed", async () => {
+  it("stays when the object is deleted, and a module that the object has added is removed", async () => {
     const object = await given({ saml, webhookVerification });
     expect(origins(object)).toEqual({ saml: "Adopted", webhookVerification: "Created" });
     scene.restart();
@@ -228,7 +228,7 @@ describe("a module that was there before its object", () => {
     expect(remote()).toMatchObject({ saml: { idp_metadata: saml.idpMetadata }, webhook_verification: null });
   });
 
-  it("is removed where the spec says so", async () => {
+  it("is removed when the spec says so", async () => {
     const object = await given({ saml, deletionPolicy: "Delete" });
     await end(object);
     expect(remote()).toMatchObject({ saml: null });
@@ -248,7 +248,7 @@ describe("a module that was there before its object", () => {
     expect(remote()).toMatchObject({ saml: { idp_metadata: saml.idpMetadata }, webhook_verification: null });
   });
 
-  it("is seen, though this process knew the route without it", async () => {
+  it("is seen although this process knew the route without it", async () => {
     scene.gateway.change(resource, routeId, { saml: null });
     const watcher = { ...specOf({ saml }), managementPolicy: "ObserveOnly" } as const;
     await scene.apply(HTTPSEdgeRoute, "watcher", watcher);
@@ -261,7 +261,7 @@ describe("a module that was there before its object", () => {
     expect(origins(await given({ saml }))).toEqual({ saml: "Created" });
   });
 
-  it("stays with the object to which it is left, and after that one", async () => {
+  it("stays with the object to which it is left, and after that object", async () => {
     const object = await given({ saml });
     const next = await scene.apply(HTTPSEdgeRoute, "next", specOf({ saml }));
     await end(object);
@@ -271,7 +271,7 @@ describe("a module that was there before its object", () => {
     expect(remote()).toMatchObject({ saml: { enabled: true } });
   });
 
-  it("is not taken for one that an object before has left to another, and that is gone since", async () => {
+  it("is not mistaken for one that an earlier object left to another, and that is gone since", async () => {
     scene.gateway.change(resource, routeId, { saml: null });
     const object = await given({ saml });
     const next = await scene.apply(HTTPSEdgeRoute, "next", specOf({ saml }));
@@ -285,7 +285,7 @@ describe("a module that was there before its object", () => {
     expect(origins(await given({ saml }))).toEqual({ saml: "Adopted" });
   });
 
-  it("is removed when the spec drops it, and is the object's own when it comes back", async () => {
+  it("is removed when the spec drops it, and belongs to the object when it comes back", async () => {
     const object = await given({ saml });
     await change(object, {});
     expect(remote()).toMatchObject({ saml: null });
@@ -294,7 +294,7 @@ describe("a module that was there before its object", () => {
     expect(origins(object)).toEqual({ saml: "Created" });
   });
 
-  it("costs no read or write more", async () => {
+  it("costs no additional read or write", async () => {
     const object = await scene.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
     expect(verbs()).toEqual([
       "getModule route_saml",
@@ -308,7 +308,7 @@ describe("a module that was there before its object", () => {
     expect([...verbs(), ...scene.cluster.writes]).toEqual([]);
   });
 
-  it("counts as there for an object of a version before, which did not look", async () => {
+  it("counts as there for an object of an earlier version, which did not check", async () => {
     const object = await given({ webhookVerification });
     const { moduleOrigins: _, ...status } = scene.cluster.now(object).status ?? {};
     scene.cluster.restore({ ...scene.cluster.now(object), status });

@@ -15,7 +15,7 @@ import { isKeyUsed } from "./key-in-use.ts";
 const STILL_USED = [2, 300] as const;
 const REFUSED = [300, 3600] as const;
 
-/** A list that is no older need not be read again to see that a replaced remote is still used. */
+/** A list up to this old suffices to see that a replaced remote is still used. Milliseconds. */
 const STILL_USED_MS = 60_000;
 
 /**
@@ -25,7 +25,7 @@ const STILL_USED_MS = 60_000;
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
   await refuseNewForeignMark(context, old.id);
-  // The intent takes the id of the old remote from the status, so that id has to be there first.
+  // The intent takes the id of the old remote from the status, so the status must have it first.
   if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
   return create(context, desired, old.id);
 }
@@ -64,7 +64,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
     if (!isKeptForOthers(context, id) && !isKnownForeign(context, id))
       await deleteWithLossGuard(context, id, assertValid);
   } catch (error) {
-    // Something that cannot be seen still uses it. Trying later harms nobody.
+    // A user that cannot be seen still uses the remote. It is safe to try again later.
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
     account.deferredDeletes.defer(id, REFUSED);
     return;

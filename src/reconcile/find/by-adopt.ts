@@ -23,8 +23,8 @@ export async function findByAdoptID(context: ReconcileContext, id: string): Prom
 }
 
 /**
- * The remote with the natural key of the spec, for `spec.adopt.existing` and for objects that only observe. Without
- * one, an object that adopts creates its remote, and one that observes is blocked.
+ * The remote with the natural key of the spec, for `spec.adopt.existing` and for objects that only observe. If there is
+ * none, an object that adopts creates its remote, and an object that observes is blocked.
  */
 export async function findExisting(context: ReconcileContext): Promise<Remote | undefined> {
   const { naturalKey, resource } = context.kind;
@@ -39,7 +39,7 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
   return undefined;
 }
 
-/** Takes a remote that this object does not hold, or looks at it if the object only observes. */
+/** Takes over a remote that this object does not hold. An object that only observes just reads it. */
 export async function adopt(context: ReconcileContext, found: Remote): Promise<Remote> {
   const { object, owner, state } = context;
   const { origin } = object.status ?? {};

@@ -58,7 +58,7 @@ function noteAbsence(context: ReconcileContext, id: string): undefined {
     throw remoteMissing(context, id);
 }
 
-/** A reference has no id yet. Resolving the spec throws Waiting with the name of what is missing. */
+/** A reference has no id yet. Resolving the spec throws Waiting and names the missing object. */
 async function unresolved({ kind, object, cluster }: ReconcileContext): Promise<undefined> {
   if (!isDeleting(object)) await resolveDesired(kind, object, cluster);
   return undefined;
@@ -73,14 +73,17 @@ async function getByName(context: ReconcileContext, id: string): Promise<Remote 
   return (await getFromRightAccount(context, id)) ?? (asked ? undefined : readRemote(context, id));
 }
 
-/** The spec names another remote than before, for example because the parent of an entry was recreated. */
+/**
+ * The spec names another remote than before, for example because the parent of an entry was recreated. The former one
+ * is deleted.
+ */
 function retireFormer(context: ReconcileContext, id: string): void {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
   if (remotesOf(context).cached(before)) retire(context, before);
 }
 
-/** The intent of a create that may have been sent and whose outcome is not in the status. */
+/** The intent of a create that may have been sent and whose outcome the status does not have. */
 function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
   const intent = openIntentOf(object);
   return intent && !account.isCreateRefused(object, intent) ? intent : undefined;

@@ -8,7 +8,7 @@ export const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400
 
 /** The objects between which a remote moves. */
 export const sides = ["heir", "subject"] as const;
-/** Which of them say so. */
+/** Which of the two objects agree to the move. */
 export const sayings = ["both", "giver", "taker"] as const;
 
 const all = [...subjects.keys()];
@@ -73,7 +73,7 @@ const steps = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("roll back"), subject }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
-/** The subjects of a run: all, or a few, since some bugs need several steps with the same subject. */
+/** The subjects of a run: all, or only a few, because some bugs need several steps with one subject. */
 export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
 /** The steps of a run. */
 export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
@@ -159,7 +159,7 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "restart" },
     ],
   ],
-  // An earlier version of the operator was at work. What it leaves counts as adopted, so it stays.
+  // An earlier version of the operator was running. Its remotes count as adopted, so they stay.
   [
     [0],
     all,
@@ -173,7 +173,7 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "everything" },
     ],
   ],
-  // A list is read with the wrong key, and the right one is back before the proof of the key has ended.
+  // A list is read with the wrong key, and the right key is back before the proof of the key has ended.
   [
     [0, 3, 5],
     [4],
@@ -213,7 +213,7 @@ export type Step = { do: string } & Partial<{
   wrong: boolean;
 }>;
 
-/** The step with its subject replaced by one of these subjects. */
+/** The step, with its subject chosen from these. */
 export const withSubjectFrom = (indexes: readonly number[], step: Step): Step => ({
   ...step,
   subject: indexes[(step.subject ?? 0) % indexes.length] as number,

@@ -19,13 +19,13 @@ import type { Step } from "./random-steps.ts";
 import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";
 import { Scene } from "./scene.ts";
 
-/** What has happened at least once in all runs. */
+/** The situations that have occurred at least once, over all runs. */
 export const happened = new Set<string>();
 
-/** Whether a remote may stay when its object goes: the next object of that name finds it again. */
+/** Whether a remote may stay when its object is deleted: the next object of this name finds it again. */
 const mayStay = ({ foundBy, kind }: Subject): boolean => foundBy === "mark" && kind.replacement === undefined;
 
-/** A few objects, remotes of others in the same account, and what must be true of both after every step. */
+/** A few objects, remotes of others in the same account, and invariants of both that hold after every step. */
 export class World {
   readonly scene: Scene = new Scene({ keyNow: () => this.#keys.now() });
   readonly #keys = new Keys(this.scene);
@@ -33,7 +33,7 @@ export class World {
   readonly #moves = new Moves(this.scene);
   readonly #backups = new Backups(this.scene);
   readonly #rivals = new Rivals(this.scene);
-  /** Whose object is reconciled at the moment; undefined: a subject. */
+  /** Who is being reconciled: a player, the heir, or undefined for a subject. */
   #acting: Player | "heir" | undefined;
   readonly #others: { kind: Kind; remote: FakeRemote }[];
   /** The subject of each remote, also after the remote is deleted. */
@@ -44,7 +44,7 @@ export class World {
 
   constructor({ listsHideMarks }: { listsHideMarks: boolean }) {
     if (listsHideMarks) this.scene.gateway.unlisted.add("metadata");
-    // A restarted scene counts the first list of each resource as well.
+    // After a restart, the first list of each resource counts as well.
     this.scene.restart();
     this.#rotate();
     const { gateway } = this.scene;
@@ -61,15 +61,13 @@ export class World {
     };
   }
 
-  /**
-   * Creates these subjects. The remotes of others are older, since some can only be told apart by their creation time.
-   */
+  /** Creates these subjects. The remotes of others are older, since some are told apart only by their creation time. */
   async begin(there: readonly number[]): Promise<void> {
     await this.scene.clock.advance(3_600_000);
-    // Something is recorded at all times: where nothing is, any key may be used.
+    // Some id is always recorded. Otherwise any key would be accepted.
     await this.#reconcileIn(this.scene, this.scene.cluster.apply(IPPolicy, "anchor"));
     for (const index of there) this.#apply(subjects[index] as Subject, 0);
-    // Twice, because the edge may come before its policy.
+    // Two rounds, because the edge may be reconciled before its policy.
     for (let round = 0; round < 2; round += 1) await this.#everything();
     this.#check();
     await this.scene.clock.advance(1);
@@ -82,11 +80,11 @@ export class World {
     await this.scene.clock.advance(1);
   }
 
-  /** Lets the operator work until it has finished. Nobody else does anything. */
+  /** Lets the operator work until it has finished. Nobody else acts. */
   async calmDown(): Promise<void> {
     this.#mishaps.end();
     this.#keys.correct();
-    // Longer than an interrupted create may be under way.
+    // Waits longer than an interrupted create may take.
     for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
     this.#moves.settle();
     for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
@@ -99,7 +97,10 @@ export class World {
     }
   }
 
-  /** Reconciles and lists everything, and then lets this time pass. A person confirms what the operator asks about. */
+  /**
+   * Reconciles and lists everything, and then lets this time pass. A person gives each confirmation that the operator
+   * asks for.
+   */
   async #waitRound(seconds: number): Promise<void> {
     await this.#everything();
     this.#confirmLoss();
@@ -108,7 +109,7 @@ export class World {
     await this.scene.clock.advance(seconds * 1000);
   }
 
-  /** A person deletes the objects that are told that their remotes belong to others. */
+  /** A person deletes the objects that report that their remotes belong to others. */
   #deleteConflicting(): void {
     const objects = subjects.flatMap((one) => this.#moves.objectsOf(one));
     for (const object of objects.filter((one) => this.scene.reason(one).startsWith("OwnershipConflict"))) {
@@ -157,7 +158,7 @@ export class World {
     expect(ownerMarkOf(remote ?? {})).toBe(ownerMark({ cluster: this.scene.clusterID, namespace, name }));
   }
 
-  /** No remote is left of objects that are deleted, except those to be retained. */
+  /** Asserts that no remote of deleted objects is left, except those that are retained. */
   expectNoLeftovers(): void {
     for (const one of subjects) {
       const left = this.#remotesOf(one).filter(({ id }) => !this.#retained.has(id));
@@ -169,7 +170,7 @@ export class World {
     }
   }
 
-  /** Ids of remotes that were retained and not adopted again. */
+  /** Ids of remotes that were retained and that no object has adopted since. */
   readonly #retained = new Set<string>();
 
   /** Ends a wait that needs a user: a policy waits for the edge that refers to it, or an edge for its policy. */
@@ -186,7 +187,7 @@ export class World {
     this.#dropRetained();
   }
 
-  /** A policy that is being deleted waits for an edge that was retained: by an earlier object, or after a rollback. */
+  /** A person deletes retained edges for which a policy that is being deleted waits. */
   #dropRetained(): void {
     const edge = subjects.find(({ name }) => name === "edge") as Subject;
     if (this.#object(edge)) return;
@@ -243,7 +244,7 @@ export class World {
   #remotesOf(one: Subject): FakeRemote[] {
     const { kind, isOurs } = one;
     const ours = this.scene.gateway.remotesOf(kind.resource).filter(isOurs);
-    // What a rival has taken over bears the old mark until the rival's first update succeeds.
+    // A remote that a rival has taken over carries the old mark until the rival's first update succeeds.
     return ours.filter(({ id }) => !this.#isOther(id) && !this.#isHeldByAnother(one, id));
   }
 
@@ -306,14 +307,14 @@ export class World {
 
   #clusterIDs = 1;
 
-  /** A few times only: the operator gives up to correct marks that change all the time. */
+  /** Limited to a few times: the operator stops correcting marks that change again and again. */
   #changeClusterID(): void {
     if (this.#clusterIDs > 2) return;
     this.#clusterIDs += 1;
     this.scene.changeClusterID(`c1-${this.#clusterIDs}`);
   }
 
-  /** It takes longer than a create that is under way. */
+  /** The restore takes longer than a create may be under way. */
   async #restoreBackup(one: Subject): Promise<void> {
     if (!this.#backups.has(one)) return;
     this.#arrive();
@@ -369,15 +370,15 @@ export class World {
     const done = work.finally(() => {
       over = true;
     });
-    // It is awaited only below, and must not be an unhandled rejection before.
+    // The promise is awaited further down, and must not be an unhandled rejection until then.
     done.catch(() => undefined);
     for (await settle(); !over; await settle()) await this.scene.clock.advance(500);
     await done;
   }
 
   /**
-   * A version was at work that knows neither origins nor signatures of intents, and now it is this one again. The remote
-   * counts as adopted, so it stays when its object goes.
+   * An earlier version was running that knows neither origins nor signatures. The remote then counts as adopted, so it
+   * stays when its object is deleted.
    */
   #rollBack(one: Subject): void {
     const object = this.#object(one);
@@ -388,8 +389,8 @@ export class World {
   }
 
   /**
-   * Restores the object from a backup without status, under a new process. Only the status names the remotes that were
-   * replaced and wait for their deletion: they would stay, and an event would name them.
+   * Restores the object from a backup without status, and restarts the process. Only the lost status named the replaced
+   * remotes that wait for their deletion, so they stay, and an event names them.
    */
   #restore(one: Subject): void {
     const object = this.#object(one);
@@ -439,7 +440,7 @@ export class World {
     return this.#moves.holds(one, id) ? `it is that of the heir of ${one.name}` : this.#rivals.fault(player, one, id);
   }
 
-  /** Whether this policy exists and the restriction of any edge in the account has it in it. */
+  /** Whether this policy exists and an edge in the account refers to it. */
   #isNeeded(id: string): boolean {
     const { gateway } = this.scene;
     if (!gateway.remote(IPPolicy.resource, id)) return false;
@@ -458,7 +459,7 @@ export class World {
 
   #noteRetained(object: ManagedObject, remotes: readonly FakeRemote[]): void {
     if (!isDeleting(object)) this.#retained.delete(object.status?.id ?? "");
-    // Also remotes that an interrupted create makes meanwhile.
+    // Includes remotes that an interrupted create makes meanwhile.
     else if (isRetained(object) || releasedTo(object) !== undefined)
       for (const { id } of remotes) this.#retained.add(id);
   }
@@ -475,7 +476,7 @@ export class World {
     this.#noteOwners();
     expect(this.#faults).toEqual([]);
     for (const one of subjects) {
-      // A replacement that was created may not be in the status yet, and those before may wait for their deletion.
+      // A replacement may not be in the status yet, and earlier remotes may still wait for their deletion.
       const most = one.kind === TLSCertificate ? 2 + retiringIDs(this.#object(one)?.status).length : 1;
       expect(this.#remotesOf(one).length, `remotes of ${one.name}`).toBeLessThanOrEqual(most);
     }
