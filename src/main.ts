@@ -6,7 +6,7 @@ import { terminalOf } from "./cli/terminal/terminal.ts";
 import { version } from "./cli/version.ts";
 import { type Config, ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { kinds } from "./kinds/index.ts";
-import { InstallationClaim } from "./operator/kubernetes/installations.ts";
+import { InstallationClaim } from "./operator/installations/claim.ts";
 import { createTelemetry } from "./operator/metrics/telemetry.ts";
 import { createOperator } from "./operator/operator.ts";
 import { startTracing } from "./operator/tracing.ts";
@@ -19,7 +19,7 @@ import { type ElectionOptions, LeaderElector } from "./runtime/process/election.
 import { eventLoopCheck } from "./runtime/process/event-loop.ts";
 import { EventRecorder } from "./runtime/process/events.ts";
 import { HealthServer } from "./runtime/process/health.ts";
-import { run } from "./runtime/process/runner.ts";
+import { type Parts, run } from "./runtime/process/runner.ts";
 import { API_VERSION, GROUP, leaseNameOf, OPERATOR_NAME } from "./schema/contract.ts";
 
 /** A request to the service is sent only if no other replica can take the lease for so long. */
@@ -50,7 +50,7 @@ async function runOperator(): Promise<number> {
         return { labels, annotations: { ...annotations, ...operator.leaseAnnotations() } };
       },
     });
-  const claim = new InstallationClaim({ client, config, ownLease: () => elector?.ownLease, clock: systemClock, log });
+  const claim = new InstallationClaim({ client, config, elector: () => elector, clock: systemClock, log });
   // set for each process that may lead, so that an alert can tell when none does
   if (elector) metrics.leading(leaseName, false);
 
@@ -66,7 +66,10 @@ async function runOperator(): Promise<number> {
       },
     },
     sessionMetrics: telemetry.sessions,
-    ...(elector && { leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS), claim }),
+    ...(elector && {
+      leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) && claim.holdsFor(LEASE_MARGIN_SECONDS),
+      claim,
+    }),
   });
   const health = new HealthServer({
     address: config.metricsAddress,
@@ -93,7 +96,7 @@ async function runOperator(): Promise<number> {
     {
       health: listening,
       informers: operator.informers,
-      ...(elector && { elector }),
+      ...(elector && { elector: withClaim(elector, claim) }),
       preparations: operator.preparations,
       controllers: operator.controllers,
       background: [operator.background],
@@ -119,6 +122,18 @@ function electorOf(
     throw new ConfigError("POD_NAMESPACE must be set where LEADER_ELECTION is true: the Lease lives there");
   return new LeaderElector({ client, namespace: podNamespace, name: leaseNameOf(installation), identity, ...options });
 }
+
+/** An installation that has to give way to another one stops as one that has lost its Lease. */
+const withClaim = (elector: LeaderElector, claim: InstallationClaim): NonNullable<Parts["elector"]> => ({
+  start: () => elector.start(),
+  elected: elector.elected,
+  lost: Promise.race([elector.lost, claim.lost]),
+  async release() {
+    await claim.release();
+    await elector.release();
+  },
+  stop: () => elector.stop(),
+});
 
 function fail(error: unknown): number {
   console.error(error instanceof ConfigError ? error.message : `Failed: ${textOf(error)}`);

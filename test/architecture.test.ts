@@ -67,7 +67,7 @@ const arrows: Record<string, readonly string[]> = {
   kinds: ["schema", "gateway"],
   generate: ["cli", "kinds", "schema", "gateway"],
   plan: ["reconcile", "reconcile/desired", "reconcile/find", "operator/kubernetes", ...reconciler, ...runtime],
-  cli: ["config", "plan", "operator/kubernetes", "kinds", ...reconciler, ...runtime],
+  cli: ["config", "plan", "operator/kubernetes", "operator/installations", "kinds", ...reconciler, ...runtime],
   objects: ["schema", "gateway", "runtime"],
   account: [...account, ...ground],
   "account/requests": ground,
@@ -89,13 +89,21 @@ const arrows: Record<string, readonly string[]> = {
   sessions: ["config", "kinds", ...reconciler, ...runtime],
   operator: [
     ...["operator/kubernetes", "operator/accounts", "operator/dns", "operator/triggers", "operator/metrics"],
-    ...["sessions", ...operator],
+    ...["operator/installations", "sessions", ...operator],
   ],
   "operator/dns": operator,
   "operator/kubernetes": operator,
+  "operator/installations": ["operator/kubernetes", ...operator],
   "operator/accounts": ["operator/kubernetes", ...operator],
   "operator/triggers": ["operator/kubernetes", "operator/accounts", ...operator],
-  "operator/metrics": ["operator/kubernetes", "operator/accounts", "operator/triggers", "sessions", ...operator],
+  "operator/metrics": [
+    "operator/installations",
+    "operator/kubernetes",
+    "operator/accounts",
+    "operator/triggers",
+    "sessions",
+    ...operator,
+  ],
 };
 
 /** What puts the parts together, and may import all of them. */

@@ -31,12 +31,12 @@ import { recordedIn } from "./accounts/recorded.ts";
 import { WriteTurns } from "./accounts/write-turns.ts";
 import { RecordChecker } from "./dns/record-checker.ts";
 import { resolverFor } from "./dns/resolver.ts";
+import type { InstallationClaim } from "./installations/claim.ts";
 import { figuresAnnotation } from "./kubernetes/account-figures.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { FormerIntents } from "./kubernetes/former-intents.ts";
 import { indexersOf, type Listed, referenceKey, type Stores } from "./kubernetes/indexes.ts";
-import type { InstallationClaim } from "./kubernetes/installations.ts";
 import { IntentKey } from "./kubernetes/intent-key.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import { type ControllerPart, startedWhenSynced, untilSynced } from "./kubernetes/late-start.ts";
@@ -76,7 +76,7 @@ export interface OperatorOptions {
 export interface Operator {
   informers: readonly Startable[];
   /** Steps that the leader completes before its controllers start. */
-  preparations: readonly StartStep<void>[];
+  preparations: readonly (Startable & Pick<StartStep<void>, "problem">)[];
   controllers: readonly ControllerPart[];
   /** Annotations of the leader's Lease: facts about its accounts. */
   leaseAnnotations: () => Record<string, string>;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { GROUP, INTENT_KEY_SECRET, leaseNameOf } from "./contract.ts";
+import { GROUP, INTENT_KEY_SECRET, leaseCopyNameOf, leaseNameOf } from "./contract.ts";
 import { type CustomResource, isMadeByOperator } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
 
@@ -88,20 +88,28 @@ const events: Grant = {
   rule: { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
 };
 
-/** Rights of leader election in the operator's own namespace. */
-export function leaseGrants(installation: string): Grant[] {
-  const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
-  return [
-    { use: "Make the Lease: a create cannot be limited to a name", rule: { ...lease, verbs: ["create"] } },
-    { use: "Hold the Lease", rule: { ...lease, resourceNames: [leaseNameOf(installation)], verbs: ["get", "update"] } },
-  ];
-}
+const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
 
-/** Rights in all namespaces, for an operator that watches all of them and uses leader election. */
-export const installationGrants = (): Grant[] => [
+/** Rights of leader election in the operator's own namespace. */
+export const leaseGrants = (installation: string): Grant[] => [
+  { use: "Hold the Lease", rule: { ...lease, resourceNames: [leaseNameOf(installation)], verbs: ["get", "update"] } },
+];
+
+/** Further rights of leader election there, unless that namespace is watched too. */
+export const unwatchedLeaseGrants = (): Grant[] => [
+  { use: "See whether another installation has the same objects", rule: { ...lease, verbs: ["list"] } },
   {
-    use: "See whether another installation has the same objects",
-    rule: { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["list"] },
+    use: "Make the Lease, or copies of it, for others to see: a create cannot be limited to a name",
+    rule: { ...lease, verbs: ["create"] },
+  },
+];
+
+/** Rights in each watched namespace with leader election. `home` is the operator's own namespace. */
+export const installationGrants = (installation: string, home: string): Grant[] => [
+  ...unwatchedLeaseGrants(),
+  {
+    use: "Renew the copy of the Lease, and delete it at the end",
+    rule: { ...lease, resourceNames: [leaseCopyNameOf(installation, home)], verbs: ["patch", "delete"] },
   },
 ];
 

@@ -14,6 +14,9 @@ export const DEFAULT_INSTALLATION = "default";
 export const leaseNameOf = (installation: string): string =>
   installation === DEFAULT_INSTALLATION ? OPERATOR_NAME : `${OPERATOR_NAME}-${installation}`;
 
+/** The copy of that Lease in another namespace. An installation has no dot in its name, so no Lease has this name. */
+export const leaseCopyNameOf = (installation: string, home: string): string => `${leaseNameOf(installation)}.${home}`;
+
 export const FINALIZER = `${GROUP}/remote`;
 
 /** On the RoleBinding by which the operator ends the objects of a namespace: see operator/kubernetes/namespace-rights.ts. */
@@ -40,7 +43,7 @@ export const annotations = {
   createIntent: `${GROUP}/create-intent`,
   /** Proves that the operator has written the intent: see objects/intent-signatures.ts. */
   createIntentSignature: `${GROUP}/create-intent-signature`,
-  /** On the Lease of an installation: facts about the installation. See operator/kubernetes/installations.ts. */
+  /** On the Lease of an installation and its copies: facts about the installation. See operator/installations/record.ts. */
   installation: `${GROUP}/installation`,
   /** On the Lease of an installation: the state of its accounts. See operator/kubernetes/account-figures.ts. */
   accounts: `${GROUP}/accounts`,

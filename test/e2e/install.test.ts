@@ -239,6 +239,26 @@ test("what happens twice is one event that counts", async () => {
   });
 });
 
+// guards against two installations with the same objects: the other one may read in its own namespaces only
+test("an installation that cannot see this one finds a copy of its Lease, until it is gone", async () => {
+  const said = { name: "default", namespaces: ["elsewhere"], claim: "waiting", attempt: 1 };
+  await world.kubectl("create", "namespace", "elsewhere");
+  await world.apply("elsewhere", {
+    ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+    metadata: {
+      name: "tunnel-gateway-operator",
+      labels: { "app.kubernetes.io/part-of": "tunnel-gateway-operator" },
+      annotations: { "tunnelgateway.dev/installation": JSON.stringify(said) },
+    },
+    spec: { holderIdentity: "other", leaseDurationSeconds: 3600 },
+  });
+  const copy = `tunnel-gateway-operator.${NAMESPACE}`;
+  const leases = () => world.kubectl("get", "leases", "-n", "elsewhere", "-o", "name");
+  await until("the copy is there", async () => (await leases()).includes(copy), 20);
+  await world.kubectl("delete", "lease", "tunnel-gateway-operator", "-n", "elsewhere");
+  await until("the copy is gone", async () => (await leases()) === "", 20);
+}, 60_000);
+
 test("each rule is needed: without it, what it was used for is denied", async () => {
   await operator.stop();
   const { stdout } = await world.cluster.kubectlRun(["create", "token", DEPLOYMENT, "-n", NAMESPACE]);

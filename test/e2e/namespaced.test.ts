@@ -91,6 +91,24 @@ test("an installation that would have the same objects waits, and says for whom"
   await all.uninstall();
 }, 180_000);
 
+test("it waits for an installation of all namespaces that was there before, and goes on when that one has ended", async () => {
+  await operator.stop();
+  await world.kubectl("delete", "lease", "tunnel-gateway-operator", "-n", NAMESPACE);
+  const all = world.release("all", "everything");
+  await all.install({
+    ...{ "credentials.apiKey": world.simulator.apiKey, "crds.enabled": false },
+    ...{ installation: "all", watchSelector: "part" },
+  });
+  const first = await all.operator();
+  const second = await release.startOperator();
+  await second.said("in namespace everything has the same objects");
+  await first.stop();
+  await second.said('"msg":"Started"');
+  operator = second;
+  await first[Symbol.asyncDispose]();
+  await all.uninstall();
+}, 180_000);
+
 test("doctor finds nothing to say", async () => {
   await using doctor = await release.doctor();
   expect({ code: await doctor.ended(), output: doctor.output }).toEqual({ code: 0, output: expect.any(String) });

@@ -69,10 +69,10 @@ function checks(given: Configured, { client, transport }: Connected): [name: str
     ["Kubernetes API", () => apiServer(transport)],
     ["definitions", () => checkDefinitions(transport)],
     ["rights", () => checkRights(client, scope)],
-    ...("config" in given && seesOthers(given.config)
+    ...("config" in given && hasLease(given.config)
       ? [["installations", () => checkInstallations(client, given.config)] as [string, Check]]
       : []),
-    ...("config" in given && given.config.watchSelector.text !== "" && seesOthers(given.config)
+    ...("config" in given && given.config.watchSelector.text !== "" && seesAll(given.config)
       ? [["selection", () => checkSelection(client, given.config)] as [string, Check]]
       : []),
     ...("config" in given ? [["service", () => checkGateway(given.config)] as [string, Check]] : []),
@@ -80,8 +80,9 @@ function checks(given: Configured, { client, transport }: Connected): [name: str
 }
 
 /** Installations find each other by their Leases. Without leader election there is no Lease. */
-const seesOthers = ({ watchNamespaces, podNamespace, leaderElection }: Config): boolean =>
-  leaderElection && podNamespace !== undefined && watchNamespaces.length === 0;
+const hasLease = ({ podNamespace, leaderElection }: Config): boolean => leaderElection && podNamespace !== undefined;
+
+const seesAll = (config: Config): boolean => hasLease(config) && config.watchNamespaces.length === 0;
 
 function environment(given: Configured): string {
   if ("error" in given) throw given.error;

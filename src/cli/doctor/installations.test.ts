@@ -50,3 +50,21 @@ test("an installation that has ended, and a Lease without one, do not count", as
     /^no other/,
   );
 });
+
+test("with a list of namespaces, Leases and copies are read in these and in the operator's own", async () => {
+  const read: unknown[] = [];
+  const copy = lease("team-b", { home: "other", born: "1" });
+  const listAll = async (_: unknown, { namespace }: { namespace?: string }) => {
+    read.push(namespace);
+    return { items: namespace === "team-b" ? [copy] : [] };
+  };
+  const some = { ...own, watchNamespaces: ["team-a", "team-b"] };
+  await expect(checkInstallations({ listAll } as unknown as KubeClient, some, now)).rejects.toThrow(
+    /"default" in namespace other/,
+  );
+  expect(read).toEqual(["team-a", "team-b", "own"]);
+});
+
+test("a copy of the own Lease does not count", async () => {
+  expect(await check(lease("own", {}), lease("team-a", { home: "own", born: "1" }))).toMatch(/^no other/);
+});

@@ -20,7 +20,14 @@ test("without a list of namespaces, rights are needed in all of them, and some o
   expect(all).toContain("get customresourcedefinitions tcpedges.tunnelgateway.dev *");
   expect(all).toContain("create tunnelsessions * *");
   expect(all).toContain("get secrets tunnel-gateway-operator-intent-key home");
-  expect(all).toContain("update leases tunnel-gateway-operator home");
+  expect(all.filter((right) => right.includes("leases")).sort()).toEqual([
+    "create leases * *",
+    "delete leases tunnel-gateway-operator.home *",
+    "get leases tunnel-gateway-operator home",
+    "list leases * *",
+    "patch leases tunnel-gateway-operator.home *",
+    "update leases tunnel-gateway-operator home",
+  ]);
 });
 
 test("with a list of namespaces, no right is needed outside of them", () => {
@@ -40,6 +47,27 @@ test("with a list of namespaces, no right is needed outside of them", () => {
   const key = "tunnel-gateway-operator-intent-key";
   const secrets = some.filter((right) => /secrets .* home/.test(right));
   expect(secrets).toEqual(["create secrets * home", `get secrets ${key} home`, `patch secrets ${key} home`]);
+});
+
+test("with a list of namespaces and leader election, Leases are found in each of them and at home", () => {
+  const some = needs({
+    watchNamespaces: ["a"],
+    podNamespace: "home",
+    installation: "default",
+    leaderElection: true,
+    watchSecrets: false,
+    secretWriteNamespaces: undefined,
+  });
+  expect(some.filter((right) => right.includes("leases")).sort()).toEqual([
+    "create leases * a",
+    "create leases * home",
+    "delete leases tunnel-gateway-operator.home a",
+    "get leases tunnel-gateway-operator home",
+    "list leases * a",
+    "list leases * home",
+    "patch leases tunnel-gateway-operator.home a",
+    "update leases tunnel-gateway-operator home",
+  ]);
 });
 
 test("Secrets have to be listed and watched in each namespace, and only if that is enabled", () => {

@@ -13,6 +13,7 @@ import {
   operatorGrants,
   secretWatchGrants,
   secretWriteGrants,
+  unwatchedLeaseGrants,
 } from "../../schema/access.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
 
@@ -64,15 +65,17 @@ export function neededRights({
 }: Parameters<typeof checkRights>[1]): Right[] {
   const everywhere = watchNamespaces.length === 0;
   const watched: (string | undefined)[] = everywhere ? [undefined] : [...watchNamespaces];
+  const watchesHome = everywhere || watchNamespaces.includes(podNamespace ?? "");
   const atHome = [
     ...intentKeyGrants(),
-    ...(leaderElection ? leaseGrants(installation) : []),
-    ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(customResources)),
+    ...(watchesHome ? [] : commandGrants(customResources)),
+    ...(leaderElection ? leaseRights(installation, watchesHome) : []),
   ];
   const inEach = [
     ...operatorGrants(customResources),
     ...(watchSecrets ? secretWatchGrants() : []),
     ...(externalDNS ? dnsEndpointGrants() : []),
+    ...(leaderElection ? installationGrants(installation, podNamespace ?? "") : []),
   ];
   return [
     ...watched.flatMap((namespace) => rightsOf(inEach, namespace)),
@@ -80,10 +83,14 @@ export function neededRights({
       rightsOf(secretWriteGrants(customResources), namespace),
     ),
     ...(everywhere ? rightsOf(clusterGrants(customResources), undefined) : []),
-    ...(everywhere && leaderElection ? rightsOf(installationGrants(), undefined) : []),
     ...(podNamespace ? rightsOf(atHome, podNamespace) : []),
   ];
 }
+
+const leaseRights = (installation: string, watchesHome: boolean): Grant[] => [
+  ...leaseGrants(installation),
+  ...(watchesHome ? [] : unwatchedLeaseGrants()),
+];
 
 function rightsOf(grants: readonly Grant[], namespace: string | undefined): Right[] {
   return grants.flatMap(({ rule }) =>

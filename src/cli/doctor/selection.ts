@@ -1,4 +1,4 @@
-import { has, INSTALLATIONS, installationOf, type Scope } from "../../operator/kubernetes/installations.ts";
+import { has, INSTALLATIONS, installationOf, type Scope } from "../../operator/installations/record.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { type Lease, leases } from "../../runtime/process/lease.ts";
 import { FINALIZER } from "../../schema/contract.ts";

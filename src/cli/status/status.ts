@@ -70,8 +70,9 @@ async function show(
   return reportPartial(problems, terminal);
 }
 
+/** A name with a dot is that of a copy. */
 const isOperatorLease = ({ metadata: { name } }: KubeObject): boolean =>
-  name === OPERATOR_NAME || name.startsWith(`${OPERATOR_NAME}-`);
+  name === OPERATOR_NAME || (name.startsWith(`${OPERATOR_NAME}-`) && !name.includes("."));
 
 interface Reading {
   now: number;

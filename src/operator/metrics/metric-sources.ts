@@ -2,8 +2,8 @@ import type { Informer } from "../../runtime/cache/informer.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import type { InstallationClaim } from "../installations/claim.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
-import type { InstallationClaim } from "../kubernetes/installations.ts";
 
 /** The data that metrics read at each scrape. Read at that moment, so that no series outlives its object. */
 export interface MetricSources {

@@ -134,6 +134,29 @@ describe("LeaderElector", () => {
     expect(lease().spec).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
   });
 
+  it("counts renewals that came after the lease had expired, by either clock", async () => {
+    const one = elector("one");
+    await one.elected;
+    await pass(20);
+    expect([one.interruptions, one.formerLease]).toEqual([0, undefined]);
+    clock.setBy(14_000);
+    await pass(4);
+    clock.setBy(60_000);
+    expect(one.holdsFor(0)).toBe(false);
+    await pass(4);
+    expect([one.interruptions, one.holdsFor(5)]).toEqual([2, true]);
+  });
+
+  it("knows the lease as it found it", async () => {
+    await elector("one").elected;
+    await electors[0]?.release();
+    const left = lease();
+    const two = elector("two");
+    await two.elected;
+    await pass(4);
+    expect(two.formerLease).toEqual(left);
+  });
+
   it("is lost, before anybody may take the lease, when it cannot be renewed", async () => {
     const one = elector("one");
     await one.elected;

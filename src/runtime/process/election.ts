@@ -6,6 +6,7 @@ import type { Logger } from "../log.ts";
 import type { KubeObject } from "../object.ts";
 import { heldBy, type Lease, leases, released } from "./lease.ts";
 import { microTime } from "./micro-time.ts";
+import { elapsed, type Moment, momentOf } from "./moment.ts";
 
 export interface ElectionOptions {
   /** Give it a transport of its own, so that a renewal never waits behind other requests. */
@@ -26,12 +27,6 @@ export interface ElectionOptions {
   marks?: () => Pick<KubeObject["metadata"], "labels" | "annotations">;
   clock?: Clock;
   random?: Random;
-}
-
-/** A time, by both clocks, in milliseconds. */
-interface Moment {
-  monotonic: number;
-  calendar: number;
 }
 
 /**
@@ -57,8 +52,11 @@ export class LeaderElector {
   #lease: Lease | undefined;
   #seenSpec = "";
   #changedAt = 0;
+  /** The Lease as it was before this process took it. */
+  #former: Lease | undefined;
   /** When the last successful renewal was sent; undefined while not leading. */
   #renewedAt: Moment | undefined;
+  #interruptions = 0;
 
   constructor(options: ElectionOptions) {
     this.#options = {
@@ -90,20 +88,29 @@ export class LeaderElector {
     return this.isLeading ? this.#lease : undefined;
   }
 
+  /** The Lease as another process left it. Undefined: this process does not lead yet, or there was no Lease. */
+  get formerLease(): Lease | undefined {
+    return this.#former;
+  }
+
+  /**
+   * How often the lease had expired before this process renewed it, as after a suspension. No other replica has led
+   * meanwhile, but whoever watches the Lease may have taken this one for dead.
+   */
+  get interruptions(): number {
+    return this.#interruptions;
+  }
+
   get isLeading(): boolean {
     return this.#renewedAt !== undefined;
   }
 
   /**
-   * Whether nobody else can take the lease within this time. Both clocks are checked, since the monotonic clock of
-   * Linux stops while the machine is suspended.
+   * Whether nobody else can take the lease within this time.
    */
   holdsFor(seconds: number): boolean {
-    const now = this.#now();
     const since = this.#renewedAt;
-    if (!since) return false;
-    const elapsed = Math.max(now.monotonic - since.monotonic, now.calendar - since.calendar);
-    return elapsed + seconds * 1000 < this.#options.leaseSeconds * 1000;
+    return since !== undefined && elapsed(since, this.#options.clock) + seconds * 1000 < this.#duration;
   }
 
   /** Ends the election without giving up the lease, which then expires. */
@@ -161,7 +168,7 @@ export class LeaderElector {
 
   /** Tries once to take or renew the lease. False when that failed or another process holds it. */
   async #try(signal: AbortSignal): Promise<boolean> {
-    const sent = this.#now();
+    const sent = momentOf(this.#options.clock);
     try {
       const written = this.isLeading ? await this.#update(signal).catch(unlessConflict) : undefined;
       const lease = written ?? (await this.#take(signal));
@@ -185,6 +192,7 @@ export class LeaderElector {
     const { holderIdentity, leaseDurationSeconds = this.#options.leaseSeconds } = found.spec ?? {};
     const alive = this.#options.clock.now() - this.#changedAt <= leaseDurationSeconds * 1000;
     if (holderIdentity && holderIdentity !== identity && alive) return undefined;
+    if (!this.isLeading) this.#former = found;
     return this.#update(signal).catch(unlessConflict);
   }
 
@@ -235,6 +243,8 @@ export class LeaderElector {
 
   #lead(renewedAt: Moment | undefined): void {
     const before = this.isLeading;
+    // Measured to now, since others see the renewal between the moment it was sent and now.
+    if (renewedAt && before && !this.holdsFor(0)) this.#interruptions += 1;
     this.#renewedAt = renewedAt;
     if (before !== this.isLeading) this.#options.onChange?.(this.isLeading);
   }
@@ -245,9 +255,9 @@ export class LeaderElector {
     this.#lost.resolve(error);
   }
 
-  #now(): Moment {
-    const { clock } = this.#options;
-    return { monotonic: clock.now(), calendar: clock.date().getTime() };
+  /** Milliseconds. */
+  get #duration(): number {
+    return this.#options.leaseSeconds * 1000;
   }
 }
 
