@@ -107,6 +107,18 @@ test("the page of settings has each variable that the operator reads, and each t
   expect([...new Set([...real, "HTTP_PROXY", "HTTPS_PROXY"])].sort()).toEqual(written.sort());
 });
 
+test("the page of settings shows the defaults that the operator has", () => {
+  const defaults = [
+    ...read("src/config.ts").matchAll(/^ {2,4}([A-Z_]+): .*\.(?:prefault|default)\("?([^")]+)"?\),$/gm),
+  ];
+  const rows = new Map(
+    [...read("docs/settings.md").matchAll(/^\| `([A-Z_]+)` \| `(.*?)` \|/gm)].map(([, name, shown]) => [name, shown]),
+  );
+  const compared = defaults.filter(([, name]) => rows.has(name));
+  expect(compared.length).toBeGreaterThan(10);
+  for (const [, name, real] of compared) expect(rows.get(name), name).toBe(real);
+});
+
 test("every dependency has its reason in the record", () => {
   const { dependencies, devDependencies } = JSON.parse(read("package.json")) as Record<string, Record<string, string>>;
   const record = read("docs/decisions/0008-dependencies.md");
