@@ -5,14 +5,17 @@ import { appliedPaths } from "../schema/wire/applied.ts";
 import { membersOf } from "../schema/wire/compare.ts";
 import { isDeleting, type ManagedObject, retiringIDs } from "./object.ts";
 
-/** Finds the object that a reference by name points to. */
+/** Finds the object to which a reference by name points. */
 interface Lookup {
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
 }
 
 const noObjects: Lookup = { get: () => undefined };
 
-/** The remote's id as it follows from the spec. Undefined if the service gives it, or a referenced object has no id yet. */
+/**
+ * The remote's id as it follows from the spec. Undefined if the service chooses the id, or a referenced object has no
+ * id yet.
+ */
 export function idFromSpec(kind: Kind, object: ManagedObject, cluster: Lookup = noObjects): string | undefined {
   const { location, spec } = kind;
   if (location.type === "collection") return undefined;
@@ -28,14 +31,16 @@ function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: str
   return cluster.get(kind, metadata.namespace, name)?.status?.[reference.statusField] as string | undefined;
 }
 
-/** Ids of an object's remotes: of its status, those that are being replaced, and the one that its spec names. */
+/**
+ * Ids of an object's remotes: the one in its status, those that are being replaced, and the one that its spec names.
+ */
 export const remoteIDsOf = (kind: Kind, object: ManagedObject): string[] => {
   const { status } = object;
   const ids = [status?.id, ...retiringIDs(status), idFromSpec(kind, object)];
   return [...new Set(ids.filter((id) => id !== undefined))];
 };
 
-/** The id that an object would adopt, until it has a remote. */
+/** The id that an object is to adopt. Undefined once it has a remote. */
 export const wantedIDOf = ({ spec, status }: ManagedObject): string | undefined =>
   status?.id === undefined ? spec.adopt?.id : undefined;
 
@@ -53,7 +58,10 @@ export function naturalKeyOf(
 export const parentIDsOf = (kind: Kind, object: ManagedObject): string[] =>
   kind.location.type === "entry" ? remoteIDsOf(kind, object).map((id) => id.slice(0, id.indexOf("/"))) : [];
 
-/** Members of the remote that the spec sets, and those that an earlier spec has set, which are still to be cleared. */
+/**
+ * Members of the remote that the spec sets, plus members that an earlier spec has set and that still have to be
+ * cleared.
+ */
 export function managedMembers(kind: Kind, { spec, status, metadata }: ManagedObject): string[] {
   const present = appliedPaths(kind.spec, spec);
   const sent = status?.appliedFields;

@@ -7,24 +7,24 @@ import { formatIntent, type Intent, parseIntent } from "./intent.ts";
 const SIGNATURE_BYTES = 16;
 
 /**
- * Signs create intents, and tells which of them this operator has written. An annotation can be written by everybody
- * who may edit the object. So the signature is over cluster, kind, namespace and name of the object, and over the whole
- * intent: on another object, in another cluster or after an edit it is worth nothing. The uid is not in it, since an
- * object that is restored from a backup has another one.
+ * Signs create intents, and recognises those that this operator has written. Everybody who may edit the object can
+ * write the annotation. So the signature covers cluster, kind, namespace and name of the object, and the whole intent:
+ * on another object, in another cluster or after an edit it is invalid. It does not cover the uid, since an object that
+ * is restored from a backup has another one.
  */
 export class IntentSignatures {
   readonly #key: KeyObject;
   readonly #cluster: string;
   readonly #formerClusters: readonly string[];
 
-  /** `cluster`: as in owner marks. What was signed for a former cluster counts as well. */
+  /** `cluster`: the id in owner marks. Signatures for former clusters are valid as well. */
   constructor(key: KeyObject, cluster: string, formerClusters: readonly string[] = []) {
     this.#key = key;
     this.#cluster = cluster;
     this.#formerClusters = formerClusters;
   }
 
-  /** The annotations with which the operator writes an intent; null takes one away. */
+  /** The annotations with which the operator writes an intent. Null removes an annotation. */
   annotationsOf(object: KubeObject, intent: Intent): Record<string, string | null> {
     const text = formatIntent(intent);
     return {
@@ -36,7 +36,7 @@ export class IntentSignatures {
   sign = (object: KubeObject, text: string): string =>
     this.#signature(this.#cluster, object, text).toString("base64url");
 
-  /** The object as the operator may use it: what its annotation says is in `intent`, as far as it may be believed. */
+  /** Returns the object with `intent` set to the part of its annotation that can be trusted. */
   admit<T extends KubeObject>(object: T): T & { intent: Intent | undefined } {
     const intent = parseIntent(object);
     if (!intent || this.#isSigned(object)) return { ...object, intent };

@@ -3,56 +3,60 @@ import { annotations } from "../schema/contract.ts";
 import type { Body } from "../schema/wire/request.ts";
 
 /**
- * The annotation `create-intent`, which is written before a create is sent. It tells a later process that a remote may
- * exist whose id was never recorded. It stays for the life of the object.
+ * The content of the annotation `create-intent`, which is written before a create is sent. It shows a later process
+ * that a remote may exist whose id was never recorded. It stays for the life of the object.
  */
 export type Intent = SignedIntent | UnsignedIntent;
 
-/** This operator has written it: a signature proves that (intent-signatures.ts). */
+/** An intent that this operator has written, as its signature proves (intent-signatures.ts). */
 export interface SignedIntent {
   signed: true;
-  /** When the first create of this object that may have made something was sent, at the earliest; epoch milliseconds. */
+  /** The earliest time at which a create of this object may have made something; epoch milliseconds. */
   first: number;
   /** When the intent of the latest create was recorded; epoch milliseconds. */
   last: number;
   /**
-   * The GatewayAccount to which the create was sent; empty for the operator's own credentials. Unset by versions before.
+   * The GatewayAccount to which the create was sent; empty for the operator's own credentials. Not set by earlier
+   * versions.
    */
   account?: string | undefined;
-  /** The id in the status at that time, of a remote that was gone or was to be replaced. */
+  /** The id in the status at that time, of a remote that was gone or had to be replaced. */
   old?: string | undefined;
   /** The spec fields that were sent, as in `status.appliedFields`: the spec may change before the remote is found. */
   fields?: readonly string[] | undefined;
-  /** The body that was sent, without secrets. Only if the remote has no owner mark and has to be found by its fields. */
+  /**
+   * The body that was sent, without secrets. Set only if the remote has no owner mark and has to be found by its
+   * fields.
+   */
   sent?: Body | undefined;
 }
 
 /**
- * Anybody who may edit the object may have written it. It delays a create, and lets the remote be searched for by the
- * owner mark. So it has no member from which more could follow.
+ * An intent that anybody who may edit the object may have written. It can delay a create, and cause a search by the
+ * owner mark. It has no other member, so that a forged intent can do no more.
  */
 export interface UnsignedIntent {
   signed: false;
   last: number;
 }
 
-/** How long after it was recorded an intent allows to send a create. 10 s at a deadline of 30 s. */
+/** For how long after its intent was recorded a create may be sent. 10 s at a deadline of 30 s. */
 export const sendWindowMs = (deadlineMs: number): number => deadlineMs / 3;
 
-/** The service may still process a request for this long after its deadline here. 5 s at a deadline of 30 s. */
+/** For how long after the client's deadline the service may still process a request. 5 s at a deadline of 30 s. */
 const lateProcessingMs = (deadlineMs: number): number => deadlineMs / 6;
 
-/** How far the clocks of two pods may be apart, and those of a pod and the service. */
+/** The largest expected difference between the clocks of two pods, or of a pod and the service. */
 const SKEW_MS = 2_000;
 const SERVICE_SKEW_MS = 120_000;
 
-/** The part of an object that tells of its creates. */
+/** The part of an object that shows its creates. */
 interface Recorded {
   intent?: Intent | undefined;
   status?: { id?: string };
 }
 
-/** What the object's annotation says, as far as it may be believed. */
+/** The part of the object's annotation that can be trusted. */
 export const intentOf = ({ intent }: Recorded): Intent | undefined => intent;
 
 /** The object's intent, if this operator has written it. */
@@ -67,7 +71,7 @@ export function openIntentOf(object: Recorded): Intent | undefined {
   return id === undefined || (intent?.signed && id === intent.old) ? intent : undefined;
 }
 
-/** What the annotation says, whoever has written it. */
+/** The content of the annotation, whoever has written it. */
 export function parseIntent({ metadata }: KubeObject): SignedIntent | undefined {
   const text = metadata.annotations?.[annotations.createIntent];
   if (text === undefined) return undefined;
@@ -76,7 +80,7 @@ export function parseIntent({ metadata }: KubeObject): SignedIntent | undefined 
   const parsed = { first: Date.parse(first), last: Date.parse(last) };
   const sent = json === undefined ? undefined : bodyIn(json);
   const rest = { signed: true as const, account, old, fields: list?.split(","), sent };
-  // somebody edited the annotation: a create may have been sent at any time since the object was created
+  // Somebody has edited the annotation: a create may have been sent at any time since the object was created.
   if (!Number.isFinite(parsed.first) || !Number.isFinite(parsed.last)) {
     const created = Date.parse(metadata.creationTimestamp ?? "") || 0;
     return { first: created, last: created, ...rest };
@@ -130,12 +134,12 @@ export const maxProcessingMs = (deadlineMs: number): number => deadlineMs + late
 export function mayHaveCreated(intent: SignedIntent, createdAt: unknown, deadlineMs: number): boolean {
   const time = Date.parse(String(createdAt));
   if (!Number.isFinite(time)) return false;
-  // the system clock may have been set back between the two
+  // The system clock may have been set back between the two times.
   const [first, last] = [Math.min(intent.first, intent.last), Math.max(intent.first, intent.last)];
   return time >= first - SERVICE_SKEW_MS && time <= last + settleTimeMs(deadlineMs) + SERVICE_SKEW_MS;
 }
 
-/** Whether the intent is not older than the object. That of an object which was restored from a backup is. */
+/** Whether the intent is not older than the object. After a restore from a backup, the intent is older. */
 export function wasRecordedInLifetimeOf(object: KubeObject): boolean {
   const { first = Number.NaN } = parseIntent(object) ?? {};
   return first >= Date.parse(object.metadata.creationTimestamp ?? "") - SERVICE_SKEW_MS;

@@ -55,21 +55,24 @@ const unavailable = (text: string, options: Options): Retry =>
 const unexpected = (text: string, options: Options): Retry =>
   new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${text}`, options);
 
-/** The API page states no quota. 402 means one by the HTTP standard, and so does a code of the service that says so. */
+/**
+ * The API page states no quota. By the HTTP standard 402 means one, and so does an error code of the service that
+ * contains the word.
+ */
 const isQuota = ({ status, code = "" }: GatewayError): boolean =>
   status === 402 || /QUOTA|LIMIT_(EXCEEDED|REACHED)/i.test(code);
 
-/** What to do about a refusal. In a message the words of the service follow. */
+/** What a person can do about a refusal. In a message, the answer of the service follows. */
 const WAYS_OUT = {
   QuotaExceeded: "Delete something in the account, or raise its limit",
   Forbidden: "Give the API key's owner the permission, or use another key",
   InvalidSpec: "Correct the spec: the service refused it",
 } as const;
 
-/** The end of a way out of a change that was refused. */
+/** The end of the advice in a message about a refused change. */
 export const CHANGE_REFUSED = "the service refused the change";
 
-/** Takes a message about a refusal apart. Undefined for any other message. */
+/** Splits a message about a refusal into advice and answer. Undefined for any other message. */
 export function refusalIn(message: string): { wayOut: string; answer: string } | undefined {
   for (const end of [...Object.values(WAYS_OUT), CHANGE_REFUSED]) {
     const [before, ...after] = message.split(`${end}: `);
@@ -91,8 +94,8 @@ function refused(error: GatewayError, text: string, options: Options): Reconcile
 }
 
 /**
- * By the HTTP standard, these say that what was sent may be wrong: its values, what they name or its size. The others
- * speak of the method, the connection or the moment. A GET carries nothing of a spec.
+ * By the HTTP standard, these status codes mean that the content of the request may be wrong: its values, its
+ * references or its size. Other codes concern the method, the connection or the time. A GET has no content.
  */
 const isAboutContent = ({ method, status = 0 }: GatewayError): boolean =>
   method !== "GET" && [400, 404, 409, 413, 422].includes(status);

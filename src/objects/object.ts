@@ -11,34 +11,34 @@ export interface Condition {
   observedGeneration?: number;
 }
 
-/** The values that a spec takes from one Secret, all of them from one read. */
+/** The values that a spec takes from one Secret. All come from one read. */
 export interface SecretVersion {
   name: string;
   resourceVersion: string;
-  /** The key whose value each field took, by the path of the field. Statuses of earlier versions have none. */
+  /** The key of the Secret that each field uses, by the path of the field. Not set by earlier versions. */
   keys?: Readonly<Record<string, string>>;
 }
 
 /** The status that every kind has; each kind adds the read-only members of its resource. */
 export interface Status {
   id?: string;
-  /** The GatewayAccount that the remote belongs to; unset: the operator's own credentials. */
+  /** The GatewayAccount of the remote. Unset: the operator's own credentials. */
   account?: string | undefined;
-  /** The remote existed before any object of ours, and is not deleted with them. */
+  /** Whether the remote existed before any object of the operator. It is then not deleted with the object. */
   preexisting?: boolean | undefined;
-  /** False: the object has the id of a remote that it only observes, or that another object has taken over from it. */
+  /** False: the status has the id of a remote that the object only observes, or that another object has taken over. */
   holds?: boolean | undefined;
-  /** Whether the operator created the remote, or adopted what was there. Unset by versions before. */
+  /** Whether the operator created the remote or adopted it. Not set by earlier versions. */
   origin?: "Created" | "Adopted" | undefined;
-  /** The same for each module that the spec sets, where the object sets only modules. Unset by versions before. */
+  /** The origin of each module that the spec sets, for kinds that only set modules. Not set by earlier versions. */
   moduleOrigins?: Readonly<Record<string, "Created" | "Adopted">> | undefined;
-  /** The owner mark of the object that the status was written for. Set where the remote carries none. */
+  /** The owner mark of the object for which the status was written. Set if the remote carries none. */
   owner?: string | undefined;
-  /** The remote that was replaced, until nothing refers to it. */
+  /** The remote that was replaced. Set until nothing refers to it and it is deleted. */
   retiring?: string | undefined;
   /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */
   retiringLater?: readonly string[] | undefined;
-  /** Remotes without a list and without an object, by their ids, that were left with a module that refers to this one. */
+  /** Ids of remotes without a list and without an object, on which a module was left that refers to this remote. */
   leftOn?: readonly string[] | undefined;
   appliedFields?: readonly string[];
   appliedSecrets?: readonly SecretVersion[];
@@ -49,7 +49,7 @@ export interface Status {
   lastHandledReconcileAt?: string;
   observedGeneration?: number;
   conditions?: readonly Condition[];
-  /** Texts for the table of `kubectl get`. */
+  /** Text for the columns of `kubectl get`. */
   columns?: Readonly<Record<string, string>>;
   [field: string]: unknown;
 }
@@ -70,8 +70,8 @@ export interface ManagedObject extends KubeObject {
   spec: CommonSpec & Record<string, unknown>;
   status?: Status;
   /**
-   * What the annotation `create-intent` says, as far as it may be believed. Set when an object is read from the API
-   * server, which knows no such member.
+   * The part of the annotation `create-intent` that can be trusted. Set when an object is read from the API server,
+   * which does not store this member.
    */
   intent?: Intent | undefined;
 }
@@ -89,29 +89,32 @@ const annotationOf = (object: ManagedObject, name: string): string | undefined =
 
 export const isPaused = (object: ManagedObject): boolean => annotationOf(object, annotations.paused) === "true";
 export const isOrphan = (object: ManagedObject): boolean => annotationOf(object, annotations.orphan) === "true";
-/** `<namespace>/<name>` of the object that is to take the remote of this one. */
+/** `<namespace>/<name>` of the object to which this object releases its remote. */
 export const releasedTo = (object: ManagedObject): string | undefined => annotationOf(object, annotations.releaseTo);
-/** Whether nothing is written for the object any more. One that still has to delete what it replaced does that first. */
+/**
+ * Whether the operator writes nothing for the object any more. An object that still has to delete replaced remotes does
+ * that first.
+ */
 export const isReleased = (object: ManagedObject): boolean =>
   releasedTo(object) !== undefined && retiringIDs(object.status).length === 0;
-/** Whether the command `uninstall` waits for the end of this object. */
+/** Whether the command `uninstall` waits for the deletion of this object. */
 export const isUninstalling = (object: ManagedObject): boolean =>
   annotationOf(object, annotations.uninstalling) !== undefined;
 /** `<namespace>/<name>`. */
 export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
 
-/** Whether the object holds nothing, although its status has the id of a remote. */
+/** Whether the object holds no remote, although its status may have the id of one. */
 export const isObserver = (object: ManagedObject): boolean => isObserveOnly(object) || object.status?.holds === false;
-/** Whether the object holds the remote with this id, or may once the others let go of it. */
+/** Whether the object holds the remote with this id, or may hold it once other objects release it. */
 export const hasOwnID = (object: ManagedObject, id: string): boolean => object.status?.id === id && !isObserver(object);
-/** Whether the object was to observe until now, and never held a remote: the one in its status was never its own. */
+/** Whether the object has only observed so far. It never held the remote in its status. */
 export const hasOnlyObserved = (object: ManagedObject): boolean => {
   const { holds, origin, appliedFields = [] } = object.status ?? {};
   return !isObserveOnly(object) && holds === false && origin === undefined && appliedFields.length === 0;
 };
 
-/** The annotation reconcile-requested-at asks to read the remote again, and this has not been done yet. */
+/** Whether the annotation reconcile-requested-at asks for a reconcile that has not been done yet. */
 export function isReconcileRequested(object: ManagedObject): boolean {
   const requested = annotationOf(object, annotations.reconcileRequestedAt);
   return requested !== undefined && requested !== object.status?.lastHandledReconcileAt;

@@ -1,7 +1,7 @@
 import { OWNER_KEY } from "../schema/contract.ts";
 import type { Answer } from "../schema/define.ts";
 
-/** `metadata` of every resource may hold this many bytes. */
+/** How many bytes `metadata` may have, for every resource. */
 const METADATA_BYTES = 4096;
 
 /** The object that a remote belongs to. */
@@ -10,7 +10,7 @@ export interface Owner {
   cluster: string;
   namespace: string;
   name: string;
-  /** Ids that the cluster had before, or those of clusters that it continues. */
+  /** Former ids of the cluster, and ids of clusters that it succeeds. */
   formerClusters?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const isMarkOf = (mark: string | undefined, owner: Owner): mark is string
 /** `<namespace>/<name>` of the object that a mark names, in whichever cluster. */
 export const objectOf = (mark: string): string => mark.slice(mark.indexOf("/") + 1);
 
-/** The owner that a mark names. Its parts are empty where the text is no mark of ours. */
+/** The owner that a mark names. Its parts are empty if the text is not an owner mark. */
 export function ownerOf(mark: string): Owner {
   const [cluster = "", namespace = "", name = ""] = mark.split("/");
   return { cluster, namespace, name };
@@ -72,11 +72,11 @@ function withKeyAdded(text: string, owner: Owner): string {
   return `${before}${comma}${JSON.stringify(OWNER_KEY)}:${JSON.stringify(ownerMark(owner))}${text.slice(before.length)}`;
 }
 
-/** The user's text has the key already, perhaps because it was copied. */
+/** For text that contains the key already, for example because it was copied. */
 const withKeyReplaced = (text: string, users: Record<string, unknown>, owner: Owner): string =>
   users[OWNER_KEY] === ownerMark(owner) ? text : JSON.stringify({ ...users, [OWNER_KEY]: ownerMark(owner) });
 
-/** Whether a text that a user wrote has the key of the mark, whatever it says. */
+/** Whether text of a user contains the key of the owner mark, with any value. */
 export const hasOwnerKey = (metadata: unknown): boolean => Object.hasOwn(jsonObject(metadata) ?? {}, OWNER_KEY);
 
 /** Whether `withOwnerMark` adds the mark, so that the remote can be found by it. */

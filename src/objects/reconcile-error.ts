@@ -14,7 +14,7 @@ abstract class BaseReconcileError extends Error {
   }
 }
 
-/** Something that is needed is not there yet. */
+/** Something that the object needs does not exist yet. */
 export class Waiting extends BaseReconcileError {
   override readonly name = "Waiting";
 }

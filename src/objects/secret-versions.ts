@@ -3,8 +3,8 @@ import { conditionOf, type ManagedObject, type SecretVersion } from "./object.ts
 // A value is identified by its Secret, its key and the resourceVersion with which it was read.
 
 /**
- * The Secret values that the account has from this object, as its status says. An earlier version of the operator wrote
- * no keys: such an entry stands for the keys in the spec, but only while the spec is the one that it was written for.
+ * The Secret values that this object has sent to the account, according to its status. An earlier version recorded no
+ * keys. Such an entry stands for the keys in the spec, but only while the spec is the one for which it was written.
  */
 export function appliedSecretsOf({ status, metadata }: ManagedObject): SecretVersion[] {
   const synced = conditionOf(status, "Synced");
@@ -20,7 +20,7 @@ export const unsentFields = (current: readonly SecretVersion[], applied: readonl
     return Object.keys(keys).filter((field) => known?.keys?.[field] !== keys[field]);
   });
 
-/** Names of the Secrets of which a value in `current` is not among the applied ones. */
+/** Names of the Secrets with a value in `current` that is not among the applied ones. */
 export const unsentSecrets = (current: readonly SecretVersion[], applied: readonly SecretVersion[]): string[] =>
   current.filter((version) => unsentFields([version], applied).length > 0).map(({ name }) => name);
 
@@ -29,8 +29,9 @@ export const areSameVersions = (some: readonly SecretVersion[], others: readonly
   some.length === others.length && [...unsentFields(some, others), ...unsentFields(others, some)].length === 0;
 
 /**
- * The applied values that still count while `next` is being sent: if the spec is changed back before the outcome is
- * known, nothing may look as if it had been there all the time. A version never comes back, a key or a name may.
+ * The applied values that still count while `next` is being sent. If the spec is changed back before the outcome is
+ * known, no value may look as if it had been there all the time. A resourceVersion never comes back, but a key or a
+ * name may.
  */
 export function keptWhileSending(applied: readonly SecretVersion[], next: readonly SecretVersion[]): SecretVersion[] {
   return applied.flatMap((version) => {

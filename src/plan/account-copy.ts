@@ -8,7 +8,7 @@ import { snakeCase } from "../schema/wire/names.ts";
 import { sentStatusFields } from "../schema/wire/needs.ts";
 import { answerTo, updated } from "../schema/wire/prediction.ts";
 
-/** Reads the real account. What a call throws reaches the reconcile as the failure of a request. */
+/** Reads the real account. An error of a call reaches the reconciler as the failure of a request. */
 export interface AccountSource {
   list(resource: Resource): Promise<readonly Remote[]>;
   /** Null when the module is not set. */
@@ -17,19 +17,19 @@ export interface AccountSource {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A request that changes something in the account. It was answered by the copy, and never sent. */
+/** A request that changes something in the account. The copy has answered it, and it was never sent. */
 export interface PlannedRequest {
   method: "POST" | "PATCH" | "PUT" | "DELETE";
   path: string;
-  /** The remote that is changed. After a create, an id that `isPlannedID` knows. */
+  /** The id of the changed remote. After a create, a placeholder. */
   id: string;
-  /** The values of Secrets are in it. */
+  /** The body, including values of Secrets. */
   body?: Body;
-  /** The member of the remote that a module stands for; unset: the request is about the whole remote. */
+  /** The member of the remote for a request about a module. Unset: the request concerns the whole remote. */
   member?: string;
-  /** The remote, or the module, as it was. */
+  /** The remote or module before the request. */
   before?: Members | undefined;
-  /** The status with which the service would refuse it. Nothing changes then. */
+  /** The status with which the service would refuse the request. It then changes nothing. */
   refused?: number;
 }
 
@@ -39,12 +39,12 @@ type Verb =
 
 const PLANNED = /[a-z0-9]+_planned\d+/g;
 
-/** The ids in a text that the service has not given yet, each replaced by what `name` returns for it. */
+/** Replaces the ids in a text that the service has not chosen yet by what `name` returns for them. */
 export const replacePlannedIDs = (text: string, name: (id: string) => string): string => text.replaceAll(PLANNED, name);
 
 /**
- * An account that is read for real, and in which writes change a copy only. It answers a write as the API page says
- * that the service does; what the service chooses, such as an id or address, is a placeholder.
+ * An account whose reads are real and whose writes change only a copy. Writes are answered as the API page says. Values
+ * that the service chooses, such as an id or address, are placeholders.
  */
 export class AccountCopy {
   readonly requests: PlannedRequest[] = [];
@@ -61,7 +61,7 @@ export class AccountCopy {
     this.#kinds = kinds;
   }
 
-  /** The calls for tunnel sessions are missing: no reconcile makes them. */
+  /** Has no calls for tunnel sessions, because no reconcile makes them. */
   asClient(): GatewayClient {
     return this as Pick<GatewayClient, Verb> as GatewayClient;
   }
@@ -142,7 +142,7 @@ export class AccountCopy {
     this.#modules.set(pathOf(module, owner), null);
   };
 
-  /** `status`: the one with which the service refuses the request; 0: it does not. */
+  /** `status`: the one with which the service refuses the request; 0: it accepts the request. */
   #receive(request: PlannedRequest, status = 0): void {
     this.requests.push({ ...request, ...(status > 0 && { refused: status }) });
     if (status > 0) throw refusal(status, request.path);
@@ -184,7 +184,7 @@ export class AccountCopy {
     return [...rows.values()].some((row) => row[member as keyof Remote] === body[member]);
   }
 
-  /** What the service chooses, and other objects send or Secrets keep. */
+  /** Placeholders for values that the service chooses and that other objects or Secrets use. */
   #chosen({ name }: Resource, answered: Members): Members {
     const kind = this.#kinds.find(({ resource }) => resource.name === name);
     const sent = kind ? sentStatusFields(kind.kind, this.#kinds).map(snakeCase) : [];

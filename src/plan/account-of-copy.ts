@@ -12,13 +12,13 @@ const DEADLINE_MS = 30_000;
 export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { undocumented: boolean }): Account =>
   new Account({
     client: copy.asClient(),
-    // The source of the copy keeps to the real budget.
+    // The source of the copy observes the real budget.
     budget: new RequestBudget({ perMinute: 0, clock }),
     ...{ clock, deadlineMs: DEADLINE_MS, undocumented, deletesPerMinute: 0 },
     ...{ signal: new AbortController().signal, assertMaySend: () => {} },
   });
 
-/** A remote as the reconciler sees it, with all of its modules. Undefined: the account has none with this id. */
+/** A remote with all its modules, as the reconciler sees it. Undefined: the account has none with this id. */
 export function readRemote(source: AccountSource, kind: Kind, id: string): Promise<Remote | undefined> {
   const clock = new PassingClock();
   const account = accountOf(new AccountCopy(source, clock, [kind]), clock, { undocumented: true });

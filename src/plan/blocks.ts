@@ -19,9 +19,9 @@ export interface Block {
   kind: string;
   namespace: string;
   name: string;
-  /** Of the remote as it is now; unset: there is none yet. */
+  /** The id of the present remote. Unset: there is none yet. */
   id?: string;
-  /** The remote is deleted before it is created again. */
+  /** Set when the remote is deleted before it is created again. */
   interrupts?: true;
   fields: FieldChange[];
   /** Method and path of each request, in the order in which they would be sent. */
@@ -31,7 +31,7 @@ export interface Block {
   message?: string;
 }
 
-/** The blocks of what changes or cannot go on, by object. */
+/** The blocks of all objects that change or cannot make progress. */
 export function blocksOf(planned: readonly PlannedObject[]): Map<PlannedObject, Block> {
   const names = new Map(
     planned.flatMap(({ kind, before, changes }) =>
@@ -90,7 +90,9 @@ function isInterrupted({ requests }: PlannedObject): boolean {
   return deleted >= 0 && deleted < requests.findIndex(({ method }) => method === "POST");
 }
 
-/** Why the operator has not finished with an object. What the service still does, such as a certificate, is no reason. */
+/**
+ * Why the operator has not finished with an object. Work of the service, such as issuing a certificate, does not count.
+ */
 function problemOf({ status }: ManagedObject): { reason: string; message: string } | undefined {
   const unmet = ["Synced", "Ready"]
     .map((type) => conditionOf(status, type))

@@ -9,7 +9,7 @@ import { keyOf } from "../runtime/object.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 
-/** Reads what specs refer to. Undefined when it does not exist; throws when it may not be read. */
+/** Reads Secrets and ConfigMaps. Undefined when one does not exist. Throws when it may not be read. */
 export interface ClusterSource {
   secret(namespace: string, name: string): Promise<SecretValue | undefined>;
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
@@ -21,9 +21,9 @@ export interface ClusterCopyOptions extends AccountSharing {
   source: ClusterSource;
 }
 
-/** The objects of a cluster, in which writes change a copy only. */
+/** The objects of a cluster. Writes change only this copy. */
 export class ClusterCopy extends CachedObjects implements Cluster {
-  /** Keys of the objects that were written since this was last emptied. */
+  /** Keys of the objects that were written since this set was last cleared. */
   readonly written = new Set<string>();
   readonly #stores: ReadonlyMap<string, { store: Store<ManagedObject> }>;
   readonly #source: ClusterSource;
@@ -39,7 +39,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     this.#source = source;
     const revisions = objects.map(({ metadata }) => BigInt(metadata.resourceVersion ?? 0));
     this.#revision = revisions.reduce((one, other) => (one > other ? one : other), 0n);
-    // The operator's signature cannot be checked here. A plan changes nothing, so it believes what is recorded.
+    // A plan has no key to check signatures. It changes nothing, so it trusts what is recorded.
     for (const object of objects) this.store(object.kind).put({ ...object, intent: parseIntent(object) });
   }
 
@@ -81,7 +81,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
 
   isUnfinalized = (): boolean => false;
 
-  /** A plan has no keys to compare. Whether a deletion has to wait for those who use a key is not shown. */
+  /** A plan knows no API keys, so it does not show that a deletion waits for their users. */
   usersOfKey = (): KeyUser[] => [];
 
   isAccountOrphaned = (): boolean => false;
@@ -118,7 +118,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     this.#secrets.set(`${metadata.namespace}/${name}`, ownership === "discarded" ? undefined : bound);
   }
 
-  // A plan tells what happens in the account, and no DNSEndpoint changes that.
+  // A plan shows changes of the account, and DNSEndpoints change nothing there.
   async writeDNSEndpoint(): Promise<void> {}
   async deleteDNSEndpoint(): Promise<void> {}
   async keepDNSEndpoint(): Promise<void> {}

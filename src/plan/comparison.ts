@@ -18,12 +18,13 @@ import { differing, isObject, secretsOf } from "./field-changes.ts";
 
 export const fieldStates = ["differs", "unmanaged", "hidden"] as const;
 
-/** A member of a remote beside what the spec says of it, by its path in the names of the API. */
+/** A member of a remote, compared with the spec, by its path in the names of the API. */
 export interface ComparedField {
   path: string;
   /**
-   * differs: the account has another value than the spec, or one that the spec has dropped. unmanaged: the spec says
-   * nothing of it, so the operator leaves it alone. hidden: the value comes from a Secret, and no answer shows it.
+   * - differs: the account has another value than the spec, or a value that the spec has dropped.
+   * - unmanaged: the spec does not set it, so the operator leaves it as it is.
+   * - hidden: the value comes from a Secret, and no answer shows it.
    */
   state: (typeof fieldStates)[number];
   /** Unset: the spec has no value, or it is secret. */
@@ -81,7 +82,7 @@ interface ComparedMember {
   member: string;
   value: unknown;
   seen: unknown;
-  /** The spec sets it, or has set it. */
+  /** Whether the spec sets it, or has set it before. */
   isOurs: boolean;
   difference: Difference | undefined;
 }
@@ -119,8 +120,8 @@ const differingLeaves = (path: string, wanted: unknown, seen: unknown): Compared
   }));
 
 /**
- * The fields whose values come from Secrets. A field differs if its Secret has changed since the value was sent. Otherwise
- * nobody can tell, since no answer has the value.
+ * The fields with values from Secrets. A field differs if its Secret has changed since the value was sent. Otherwise
+ * the state is unknown, since no answer shows the value.
  */
 function secretFields(kind: Kind, object: ManagedObject, present: readonly SecretVersion[]): ComparedField[] {
   const unsent = unsentFields(present, appliedSecretsOf(object));
@@ -142,7 +143,7 @@ interface ResolvedMembers {
   problems: string[];
 }
 
-/** Resolves each member by itself, so that what one of them lacks hides no other. */
+/** Resolves each member alone, so that a missing reference hides no other member. */
 async function resolveMembers(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<ResolvedMembers> {
   const result: ResolvedMembers = { body: {}, open: {}, secrets: [], unresolved: new Set(), problems: [] };
   for (const [member, { fields }] of membersOf(kind.spec)) {

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Timer } from "../runtime/clock.ts";
 
-/** The system clock, for which any wait is over at once: a plan shows what happens in the end. */
+/** The system clock, except that every wait ends at once. A plan shows the final result. */
 export class PassingClock implements Clock {
   #passedMs = 0;
 

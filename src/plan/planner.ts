@@ -11,9 +11,9 @@ import { PassingClock } from "./passing-clock.ts";
 
 export interface PlanInput {
   kinds: readonly Kind[];
-  /** All objects of the cluster, as they are to be. */
+  /** All objects of the cluster, as they should be. */
   objects: readonly ManagedObject[];
-  /** Whether the remote of an object is, or will be, in the account. Others are only looked up. */
+  /** Whether the remote of an object is in the account of the plan. Other objects are only looked up. */
   isInAccount: (object: ManagedObject) => boolean;
   account: AccountSource;
   cluster: ClusterSource;
@@ -41,13 +41,13 @@ export interface PlannedObject {
   changes: Change[];
 }
 
-/** Lets this much time pass, one after the other, for objects that wait for each other. Milliseconds. */
+/** Lets this much time pass for objects that wait for each other, in milliseconds. One step after the other. */
 const WAITS_MS = [1_000, 5_000, 60_000, 600_000, 4_000_000];
 
-/** No chain of references is so long. */
+/** More rounds than any chain of references needs. */
 const MOST_ROUNDS = 50;
 
-/** A domain is released when its records have gone, so a plan takes them for gone. */
+/** A domain is released only when its DNS records are gone. A plan takes them for gone. */
 const noRecords: DNS = {
   externalDNS: false,
   check: async () => ({ state: "missing" }),
@@ -58,8 +58,8 @@ const noRecords: DNS = {
 const RESYNC_SECONDS = 300;
 
 /**
- * What the operator would do, found out by its own reconciler: it works on copies of cluster and account until nothing
- * changes any more. Only reads are sent.
+ * Finds out what the operator would do with its own reconciler, which works on copies of cluster and account until
+ * nothing changes any more. Sends only reads.
  */
 export async function planChanges(input: PlanInput): Promise<PlannedObject[]> {
   return new Planner(input).run();
@@ -145,7 +145,7 @@ class Planner {
     };
   }
 
-  /** What was written may concern whoever refers to it, and what waits may go on. */
+  /** Objects that have to be reconciled after these writes: their referrers, and objects that waited. */
   #dueAfterwards(): PlannedObject[] {
     const names = new Set(this.#cluster.written);
     for (const name of this.#cluster.written) {
