@@ -90,7 +90,7 @@ it.each<[string, Parts, { observes: boolean; isObserver: boolean; hasOnlyObserve
     { observes: false, isObserver: true, hasOnlyObserved: false },
   ],
   [
-    "that lost its remote under a version before",
+    "that lost its remote under an earlier version",
     { status: { holds: false, appliedFields: ["description"] } },
     { observes: false, isObserver: true, hasOnlyObserved: false },
   ],

@@ -86,7 +86,10 @@ export class Mirror {
     const { namespace, account } = this.#source;
     const { conflicts } = plan;
     if (conflicts.length > 0)
-      log.warn({ namespace, names: conflicts.slice(0, 5) }, "Objects of others have names of tunnel sessions");
+      log.warn(
+        { namespace, names: conflicts.slice(0, 5) },
+        "Skipped tunnel sessions: objects of others have their names",
+      );
     const updated = new Set([...plan.updateLabels, ...plan.updateStatus].map(({ object }) => object.metadata.name))
       .size;
     const [created, deleted] = [plan.create.length, plan.delete.length];

@@ -20,7 +20,7 @@ const recordFormat = (format: string) =>
     `${secretAnnotations.format}${format}`,
   ]);
 
-test("the version before sends and writes nothing, and says what to do, until the newer one is installed again", async () => {
+test("an earlier version sends and writes nothing, and reports what to do, until the newer one is installed again", async () => {
   await world.kube.apply(manifest("IPPolicy", "office", { description: "before" }));
   const object = await world.ready("IPPolicy", "office");
   await world.operator.stop();

@@ -28,7 +28,7 @@ export class ClusterIdentity extends StartStep<string> {
       async run(signal) {
         const id = clusterID ?? (await client.get(namespaces, { name }, { signal })).metadata.uid;
         if (id === undefined) throw new Error("it has no uid");
-        log.info({ clusterID: id }, "Owner marks name this cluster");
+        log.info({ clusterID: id }, "Determined the cluster id for owner marks");
         return id;
       },
     });

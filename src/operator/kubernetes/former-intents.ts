@@ -41,8 +41,8 @@ export interface FormerIntentsOptions {
 export class FormerIntents extends StartStep<void> {
   constructor(options: FormerIntentsOptions) {
     super({
-      ...{ what: "signing the create intents of the version before", clock: options.clock, log: options.log },
-      where: "create intents of the version before",
+      ...{ what: "signing the create intents of an earlier version", clock: options.clock, log: options.log },
+      where: "create intents of an earlier version",
       run: async (signal) => {
         await options.after;
         await signAll(options, signal);
@@ -61,13 +61,13 @@ async function signAll(options: FormerIntentsOptions, signal: AbortSignal): Prom
   if (stranger) {
     const { kind, metadata } = stranger;
     const about = { kind, namespace: metadata.namespace, name: metadata.name };
-    log.warn(about, "Signed no create intent: this one was signed with another key, so the key was lost");
+    log.warn(about, "Signed no create intents: this one carries a signature by another key, so the key was lost");
   } else {
     const former = found.filter((object) => !isSigned(object) && wasRecordedInLifetimeOf(object));
     for (let begin = 0; begin < former.length; begin += AT_A_TIME) {
       await Promise.all(former.slice(begin, begin + AT_A_TIME).map((object) => sign(options, object, signal)));
     }
-    log.info({ count: former.length }, "Signed the create intents of the version before");
+    log.info({ count: former.length }, "Signed the create intents of an earlier version");
   }
   const signedAt = { [secretAnnotations.intentsSignedAt]: clock.date().toISOString() };
   await client.patchMerge(secrets, ref, { metadata: { uid: metadata.uid, annotations: signedAt } }, { signal });

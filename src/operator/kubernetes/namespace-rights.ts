@@ -114,7 +114,7 @@ export class NamespaceRights {
       if (error instanceof Outdated) return;
       if (isRefusal(error)) space.isKept = isNeeded;
       if (isNeeded) log.warn({ ...about, error }, WITHOUT);
-      else if (!isNotFound(error)) log.warn({ ...about, error }, "Could not let go of the RoleBinding");
+      else if (!isNotFound(error)) log.warn({ ...about, error }, "Could not remove the finalizer from the RoleBinding");
     }
   }
 
