@@ -12,7 +12,7 @@ import {
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
-import { type ReconcileContext, remotesOf } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { handoverSource, isHandover } from "./handover.ts";
 import { readMark } from "./unlisted-marks.ts";
 
@@ -49,10 +49,16 @@ export async function otherHolder(context: ReconcileContext, id: string): Promis
   const { kind, object, cluster } = context;
   // What one that has ended had is that of the living.
   if (othersHolding(context, id).length === 0 || cluster.isUnfinalized(object)) return othersHolding(context, id)[0];
-  await readMark(context, id);
+  await seeMark(context, id);
   const holding = othersHolding(context, id);
   const isHolding = holds(kind, object, id) && !holding.some((other) => isHandover(context, object, other, id));
   return otherThan(object, firstOf(context, id, isHolding ? [object, ...holding] : holding));
+}
+
+/** A process that has just started has seen nothing of the remote yet. */
+async function seeMark(context: ReconcileContext, id: string): Promise<void> {
+  if (context.kind.location.type === "collection") await remotesOf(context).listed(0, requestOptions(context));
+  await readMark(context, id);
 }
 
 /** The other objects that have the remote and do not give it to this one. */
@@ -65,7 +71,7 @@ function othersHolding(context: ReconcileContext, id: string): ManagedObject[] {
 /** An object that never had the remote, wants it, and is older than this one, which never had it either. */
 async function earlierTaker(context: ReconcileContext, id: string): Promise<ManagedObject | undefined> {
   if (othersTaking(context, id).length === 0) return undefined;
-  await readMark(context, id);
+  await seeMark(context, id);
   return otherThan(context.object, firstOf(context, id, [context.object, ...othersTaking(context, id)]));
 }
 

@@ -215,6 +215,14 @@ it("what has expired is not made again for an object whose remote another cluste
 });
 
 describe("requests", () => {
+  it("are one GET and the mark for an adoption by id, without a list", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    scene.restart();
+    const object = await scene.apply(IPPolicy, "office", { adopt: { id } });
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `update ${id}`]);
+    expect(scene.reason(object)).toMatch(/^Available/);
+  });
+
   it("are no more where lists show marks, although not in each row", async () => {
     scene.gateway.unlisted.clear();
     scene.gateway.normalise = ({ id, ...members }) => ({

@@ -55,14 +55,12 @@ export const isMarkKnown = (context: ReconcileContext, id: string): boolean =>
   collectionOf(context)?.isMarkUnknown(id) !== true;
 
 /**
- * Call it before a mark decides which of several objects has a remote. Lists the resource if that was never done, and
- * reads the remote if the latest list does not show whose it is. Reconciles share both.
+ * Call it before a mark of a remote that an answer or a list has shown decides something. Reads the remote if the latest
+ * list does not show whose it is. Reconciles share that.
  */
 export async function readMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);
-  if (!collection) return;
-  await collection.listed(0, requestOptions(context));
-  if (collection.isMarkStale(id)) await collection.readSince(id, collection.listedAt ?? 0, requestOptions(context));
+  if (collection?.isMarkStale(id)) await collection.readSince(id, collection.listedAt ?? 0, requestOptions(context));
 }
 
 /**
