@@ -23,7 +23,7 @@ const now = () => clock.date().getTime();
 describe("an intent that somebody has edited", () => {
   beforeEach(() => settlement.recordIntent(object, intentAt(now()), clock.now()));
 
-  it("cannot hasten the create that this process has begun", () => {
+  it("cannot shorten the wait for a create that this process has begun", () => {
     expect(settlement.remainingMs(object, intentAt(now() - YEAR_MS), now())).toBe(47_000);
   });
 

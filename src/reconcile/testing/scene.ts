@@ -46,7 +46,7 @@ export class Scene {
   readonly dns: FakeDNS;
   /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
-  /** The lane of the reconciles. */
+  /** The lane in which reconciles send their requests. */
   lane: Lane = "edit";
   /** The GatewayAccount that the specs of all objects name. Unset: `accountName`. */
   specifiedAccountName: string | undefined;
