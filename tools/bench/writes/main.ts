@@ -85,9 +85,10 @@ function tableOf(costs: ReadonlyMap<Variant, readonly Cost[]>): string {
       all.map((cost) => cost[write]),
       0.5,
     ) ?? 0;
-  const rows = [...costs].map(([{ name }, all]) => {
+  const rows = variants.map((variant) => {
+    const all = costs.get(variant) ?? [];
     const [create, patch, status] = [median(all, "create"), median(all, "patch"), median(all, "status")];
-    return [name, ...[create, patch, status, patch + status].map(text)];
+    return [variant.name, ...[create, patch, status, patch + status].map(text)];
   });
   return lines([["CPU ms of the API server for an object", "create", "patch", "status", "patch + status"], ...rows]);
 }
