@@ -4,10 +4,10 @@ import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
 import { isKnownForeign } from "./conflicts.ts";
 
-// Lists may leave out `metadata`, and with it whose a remote is. Then a GET tells, before anything is decided by a mark
-// that is not there. Where lists show it, nothing here sends a request.
+// Lists may leave out `metadata` and with it the owner mark. Then a GET has to show the mark before a decision relies
+// on its absence. Where lists show the metadata, this file sends no request.
 
-/** As many remotes are read one by one in one reconcile. */
+/** How many remotes one reconcile reads one by one, at most. */
 const MOST_READ = 20;
 
 const AGAIN_SECONDS = 1;
@@ -16,8 +16,8 @@ const collectionOf = ({ account, kind }: ReconcileContext): Collection | undefin
   kind.location.type === "collection" ? account.collection(kind.resource) : undefined;
 
 /**
- * Reads those of the listed remotes that may be this object's, and of which nothing has told whose they are. Reconciles
- * share these reads. Throws Waiting when there are more than one reconcile may read.
+ * Reads those listed remotes that may belong to this object and whose owner mark is unknown. Reconciles share these
+ * reads. Throws Waiting when there are more than one reconcile may read.
  */
 export async function readUnlistedMarks(
   context: ReconcileContext,
