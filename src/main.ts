@@ -79,7 +79,7 @@ async function runOperator(): Promise<number> {
       workers: () => operator.controllers.find(({ problem }) => problem)?.problem,
     },
     readiness: {
-      informers: () => operator.informers.find(({ reason }) => reason)?.reason,
+      informers: () => operator.unreadProblem() ?? operator.informers.find(({ reason }) => reason)?.reason,
       preparations: () => operator.preparations.find(({ problem }) => problem)?.problem,
     },
   });

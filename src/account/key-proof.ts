@@ -23,14 +23,25 @@ const FIRST_EPOCH = 1;
 /** Ids in the statuses of objects, by the resource that they belong to. */
 export type RecordedIDs = ReadonlyMap<Resource, ReadonlySet<string>>;
 
+/**
+ * `recorded`: it is of this account. `first`: no key was recorded, so nothing was made, whatever cannot be read. `unknown`:
+ * neither.
+ */
+export type KeyRecord = "recorded" | "first" | "unknown";
+
 export interface KeyProofOptions {
   clock: Clock;
   /** Ids of all remotes that objects have in this account. */
   recorded: () => RecordedIDs;
+  /**
+   * What a person does so that everything that is recorded in this account can be read: the end of the sentence says why.
+   * Undefined: everything is known. Default: that.
+   */
+  unread?: () => string | undefined;
   /** Whether a person has said that the first key is right, although everything that is recorded is gone. */
   believesFirstKey: () => boolean;
-  /** Whether a process before has recorded that the key with this digest is of this account. Default: none. */
-  wasRecorded?: (digest: string) => Promise<boolean>;
+  /** What processes before have recorded about the key with this digest. Default: `unknown`. */
+  wasRecorded?: (digest: string) => Promise<KeyRecord>;
   /**
    * Resolves when it is written down for the next process that the key with this digest is of this account. `alone`: keys
    * that were recorded before are of another one. Default: nothing is written.
@@ -127,7 +138,12 @@ export class KeyProof {
 
   /** Whether the account may be changed. */
   get holds(): boolean {
-    return this.isProved || this.#options.recorded().size === 0;
+    return this.isProved || this.#isNothingRecorded;
+  }
+
+  /** Known only when all objects can be read that may have something in this account. */
+  get #isNothingRecorded(): boolean {
+    return this.#options.recorded().size === 0 && this.#options.unread?.() === undefined;
   }
 
   /** The service has shown these ids in answers to requests that began in this epoch. */
@@ -142,7 +158,7 @@ export class KeyProof {
    * first one, keys of before prove nothing any more: what was recorded under them, if anything, is no more.
    */
   recordFirstID(epoch: number): void {
-    if (!this.#isEpochOfKey(epoch) || this.isProved || this.#options.recorded().size > 0) return;
+    if (!this.#isEpochOfKey(epoch) || this.isProved || !this.#isNothingRecorded) return;
     this.#forgetFormer();
     this.#accept();
   }
@@ -153,7 +169,7 @@ export class KeyProof {
    * list the caller has just read.
    */
   async ensure(read?: Resource): Promise<void> {
-    if (this.holds) return;
+    if (this.holds) return this.#solve();
     if (this.#failure && !this.isAttemptDue) throw this.problem;
     this.#proving ??= this.#prove(read).finally(() => {
       this.#proving = undefined;
@@ -215,6 +231,8 @@ export class KeyProof {
 
   async #prove(read?: Resource): Promise<void> {
     const recorded = [...this.#options.recorded()].sort(([, one], [, other]) => other.size - one.size);
+    // The key of the operator is known only after its first reading, and there is nothing to ask the service for.
+    if (recorded.length === 0 && this.#current === undefined) throw new Outdated("the API key is not known yet");
     await (this.#failure?.epoch === this.#keys ? this.#askForOne(recorded) : this.#readLists(recorded, read));
     if (!this.isProved) this.#fail(recorded.reduce((sum, [, { size }]) => sum + size, 0));
   }
@@ -222,8 +240,9 @@ export class KeyProof {
   /** Asked last: an ordinary start proves the key by the lists that it needs anyway. */
   async #acceptRecordedKey(): Promise<void> {
     const digest = this.#current;
-    if (digest === undefined || !(await this.#options.wasRecorded?.(digest)) || digest !== this.#current) return;
-    this.#recorded = new Set([...this.#recorded, digest]);
+    const record = digest === undefined ? undefined : await this.#options.wasRecorded?.(digest);
+    if (digest === undefined || digest !== this.#current || !record || record === "unknown") return;
+    if (record === "recorded") this.#recorded = new Set([...this.#recorded, digest]);
     this.#accept();
   }
 
@@ -265,7 +284,12 @@ export class KeyProof {
   get problem(): Blocked | undefined {
     if (!this.#failure) return undefined;
     const { count } = this.#failure;
-    const message = `Check the API key: its account has none of the ${count} remotes that objects stand for. If it is the right one, ${this.#options.wayOut()}`;
+    const unread = this.#options.unread?.();
+    const why =
+      count === 0 && unread !== undefined
+        ? `${unread}: the API key is a new one, and only what objects there have can show whether it is of their account`
+        : `Check the API key: its account has none of the ${count} remotes that objects stand for`;
+    const message = `${why}. If it is the right one, ${this.#options.wayOut()}`;
     return new Blocked("AccountMismatch", message, { afterSeconds: LONGEST_DELAY_MS / 1000 });
   }
 

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { age, conditionColumns, conditionFields, initialStatus, lastHandledReconcileAt } from "../schema/common.ts";
+import { ACCOUNT_KIND } from "../schema/contract.ts";
 import { defineCustomResource } from "../schema/define.ts";
 import { matching, secretKey } from "../schema/fields.ts";
 
 const ready = conditionColumns("Ready");
 
 export const GatewayAccount = defineCustomResource({
-  kind: "GatewayAccount",
+  kind: ACCOUNT_KIND,
   shortNames: ["gwacct"],
   privilege: "Whose account the objects of the namespace go to.",
   // get: whether a namespace has one, before its watch tells

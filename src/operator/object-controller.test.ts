@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { readConfig } from "../config.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
+import type { ManagedObject } from "../objects/object.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
 import { keyOf } from "../runtime/object.ts";
 import { recordingLogger } from "../runtime/testing/logs.ts";
@@ -10,9 +11,21 @@ import type { Accounts } from "./accounts/accounts.ts";
 import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { objectController } from "./object-controller.ts";
 
-it("nothing is remembered of an object that has ended while a request of it was under way", async () => {
-  const scene = new Scene();
-  const object = await scene.given(IPPolicy, "office");
+let scene: Scene;
+let object: ManagedObject;
+let openNamespaces: string[];
+/** How often it was asked whether a namespace is open. */
+let asked: number;
+
+beforeEach(async () => {
+  scene = new Scene();
+  object = await scene.given(IPPolicy, "office");
+  openNamespaces = [object.metadata.namespace];
+  asked = 0;
+});
+
+/** The result ends the controller when its workers have nothing to do any more. */
+function startController() {
   const accounts: Partial<Accounts> = {
     settle: async () => {},
     nameOf: () => "",
@@ -27,8 +40,24 @@ it("nothing is remembered of an object that has ended while a request of it was 
     unfinalizedObjects: { get: () => undefined },
     identity: { id: "c1" } as ClusterIdentity,
     secretsWatched: () => false,
+    isOpen(namespace) {
+      asked += 1;
+      return openNamespaces.includes(namespace);
+    },
     isOurs: () => true,
   });
+  const stop = new AbortController();
+  controller.start(stop.signal);
+  controller.enqueue(keyOf(object));
+  return {
+    async end() {
+      await controller.drain();
+      stop.abort();
+    },
+  };
+}
+
+it("nothing is remembered of an object that has ended while a request of it was under way", async () => {
   const sent: string[] = [];
   scene.gateway.update = async (_, id) => {
     scene.cluster.vanish(object);
@@ -36,11 +65,21 @@ it("nothing is remembered of an object that has ended while a request of it was 
     throw new GatewayError({ kind: "failed", method: "PATCH", route: "/ip_policies/{id}", status: 500, problem: "no" });
   };
   scene.cluster.apply(IPPolicy, "office", { description: "new" });
-  const stop = new AbortController();
-  controller.start(stop.signal);
-  controller.enqueue(keyOf(object));
+  const controller = startController();
   await until(() => sent.length === 1);
-  await controller.drain();
-  stop.abort();
+  await controller.end();
   expect(scene.account.failures.of(object.metadata.uid)).toBeUndefined();
+});
+
+it("nothing is done in a namespace of which too little is known", async () => {
+  openNamespaces = [];
+  scene.cluster.apply(IPPolicy, "office", { description: "new" });
+  const closed = startController();
+  await until(() => asked > 0);
+  await closed.end();
+  expect([scene.gateway.takeCalls(), scene.cluster.writes]).toEqual([[], []]);
+  openNamespaces = [object.metadata.namespace];
+  const controller = startController();
+  await until(() => scene.gateway.calls.length > 0);
+  await controller.end();
 });

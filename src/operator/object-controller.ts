@@ -44,7 +44,9 @@ export interface ObjectControllerOptions {
   dns: DNS;
   unfinalizedObjects: Pick<UnfinalizedObjects, "get">;
   identity: ClusterIdentity;
-  secretsWatched: () => boolean;
+  secretsWatched: (namespace: string) => boolean;
+  /** Whether enough of the namespace is known to reconcile its objects. They are enqueued again when it is. */
+  isOpen: (namespace: string) => boolean;
   isOurs: IsOurs;
   clock: Clock;
   log: Logger;
@@ -82,6 +84,7 @@ function flowOf({ kind }: Kind, key: string, { cluster, unfinalizedObjects, acco
  */
 async function reconcileRequest(kind: Kind, request: Request, options: ObjectControllerOptions): Promise<Result> {
   const { accounts, cluster, dns, unfinalizedObjects } = options;
+  if (!options.isOpen(request.namespace)) return {};
   const ended = () => unfinalizedObjects.get(kind.kind, request.key);
   const before = ended();
   const deletion = before && (await reconcileObject(kind, before, request, options));
@@ -137,7 +140,7 @@ async function reconcileObject(
     },
   };
   const { resyncSeconds } = config;
-  const result = await reconcile(context, { resyncSeconds, secretsWatched: options.secretsWatched() });
+  const result = await reconcile(context, { resyncSeconds, secretsWatched: options.secretsWatched(namespace) });
   if ("when" in result) known?.turns.pause(turn, result.when);
   else known?.turns.end(turn);
   logChanges(log, context);

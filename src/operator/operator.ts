@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { IntentSignatures } from "../objects/intent-signatures.ts";
-import { conditionOf, type ManagedObject } from "../objects/object.ts";
+import type { ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer, type InformerOptions } from "../runtime/cache/informer.ts";
@@ -23,7 +22,7 @@ import { AccountObjects } from "./accounts/account-objects.ts";
 import { Accounts } from "./accounts/accounts.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
 import { DefaultAccounts } from "./accounts/default-accounts.ts";
-import { countDependents, unreadableAmong } from "./accounts/dependents.ts";
+import { countDependents } from "./accounts/dependents.ts";
 import { KeyRecords } from "./accounts/key-records.ts";
 import { keyUsersOf } from "./accounts/key-users.ts";
 import { probe } from "./accounts/prober.ts";
@@ -39,8 +38,9 @@ import { FormerIntents } from "./kubernetes/former-intents.ts";
 import { indexersOf, type Listed, referenceKey, type Stores } from "./kubernetes/indexes.ts";
 import { IntentKey } from "./kubernetes/intent-key.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
-import { type ControllerPart, startedWhenSynced, untilSynced } from "./kubernetes/late-start.ts";
+import { LateReading } from "./kubernetes/late-reading.ts";
 import { NamespaceRights } from "./kubernetes/namespace-rights.ts";
+import { ReadObjects } from "./kubernetes/read-objects.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
 import { type Startable, type StartStep, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
 import { StateFormat } from "./kubernetes/state-format.ts";
@@ -48,6 +48,7 @@ import { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { type IsOurs, objectController, serviceTimes } from "./object-controller.ts";
 import type { Tracing } from "./tracing.ts";
+import { isAnother, needsReconcile, readyStatus } from "./triggers/account-changes.ts";
 import { Enqueuer } from "./triggers/enqueuer.ts";
 import { firstLoneCertificate } from "./triggers/lone-certificates.ts";
 import { priorities } from "./triggers/priority.ts";
@@ -77,7 +78,9 @@ export interface Operator {
   informers: readonly Startable[];
   /** Steps that the leader completes before its controllers start. */
   preparations: readonly (Startable & Pick<StartStep<void>, "problem">)[];
-  controllers: readonly ControllerPart[];
+  controllers: readonly Pick<Controller, "start" | "drain" | "problem">[];
+  /** Why a namespace cannot be read, and what a person does. Undefined: all can be. */
+  unreadProblem: () => string | undefined;
   /** Annotations of the leader's Lease: facts about its accounts. */
   leaseAnnotations: () => Record<string, string>;
   /** Start it together with the controllers. Runs until the signal aborts. */
@@ -103,9 +106,21 @@ export function createOperator(options: OperatorOptions): Operator {
   // The operator also sees objects of other installations in its namespaces, since they may use remotes of its own
   // objects.
   const isOurs: IsOurs = ({ metadata }) => selects(config.watchSelector, metadata.labels);
+  const accountInformer = new Informer<AccountObject>({
+    ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },
+  });
+  const readObjects = new ReadObjects({
+    informers: new Map<string, Informer<ManagedObject> | Informer<AccountObject>>([
+      ...informers,
+      [GatewayAccount.kind, accountInformer],
+    ]),
+    accounts: accountInformer,
+    readKeys: (namespace) => accounts.readKeysIn(namespace),
+  });
   const endedObjects = new EndedObjects({
     clock,
-    watches: (namespace) => config.watchNamespaces.length === 0 || config.watchNamespaces.includes(namespace),
+    watches: (kind, namespace) =>
+      readObjects.visibilityOf(kind, namespace) === "Visible" && informers.get(kind)?.isDeadIn(namespace) === false,
     exists: (kind, key) => informers.get(kind)?.store.get(key) !== undefined,
   });
   const unfinalizedObjects = new UnfinalizedObjects(clock, (object) => finish(object));
@@ -117,6 +132,7 @@ export function createOperator(options: OperatorOptions): Operator {
   });
   const cluster = new KubeCluster({
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects, rights },
+    readObjects,
     intentSignatures,
     accounts: {
       usersOfKey: (object, key) => keyUsersOf({ accounts, store: accountInformer.store, ...dependents }, object, key),
@@ -131,19 +147,16 @@ export function createOperator(options: OperatorOptions): Operator {
   });
   const { externalDNS, dnsResolvers } = config;
   const dns = new RecordChecker({ resolver: resolverFor(dnsResolvers), clock, externalDNS });
-  const accountInformer = new Informer<AccountObject>({
-    ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },
-  });
   const defaultAccounts = new DefaultAccounts({
     ...{ client, clock, type: accountInformer.type, store: () => accountInformer.store },
-    isConnected: () => accountInformer.isConnected,
+    isConnectedIn: (namespace) => accountInformer.isConnectedIn(namespace),
     seen: () => newest(Array.from(informers.values(), ({ store }) => store.revision)),
   });
   const controllers = new Map<string, Controller>();
   const enqueueAccount = (key: string) => accountController.enqueue(key);
   const enqueuer = new Enqueuer({ informers, accountStore: accountInformer.store, controllers, enqueueAccount });
   const secretInformer = secretWatch({ config, client, log, clock }, (secret) => enqueuer.enqueueSecretUsers(secret));
-  const secretsWatched = () => secretInformer?.hasSynced === true;
+  const secretsWatched = (namespace: string) => secretInformer?.hasSyncedIn(namespace) === true;
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const turns = new WriteTurns();
   const accounts = new Accounts({
@@ -164,6 +177,7 @@ export function createOperator(options: OperatorOptions): Operator {
       enqueuer.enqueueListed(delta);
     },
     recordedIn: (key) => recordedIn(key, kinds, informers),
+    unreadIn: (key) => readObjects.wayToReadAll(key ? splitKey(key).namespace : undefined),
     hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,
     onReleased: () => enqueuer.enqueueUnfinished(),
     onKeyChange(key) {
@@ -182,30 +196,37 @@ export function createOperator(options: OperatorOptions): Operator {
   });
   const dependents = {
     countDependents: (key: string) => countDependents(key, accounts, informers, unfinalizedObjects.all),
-    unreadableKinds: () => unreadableAmong(informers),
+    unreadableKinds: (namespace: string) => readObjects.unreadKinds(namespace),
   };
   const listed: [string, Listed][] = [...informers, [GatewayAccount.kind, accountInformer]];
   const counted: Stores = new Map(listed.map(([kind, { store }]) => [kind, { store: onlyOurs(store, isOurs) }]));
   const accountController = new Controller({
     ...{ name: "gatewayaccount", log, clock, concurrency: 16, ...serviceTimes },
     ...(controllerMetrics && { metrics: controllerMetrics }),
-    reconcile: (request) =>
-      reconcileAccount(
+    reconcile: async (request) => {
+      if (!readObjects.isOpen(request.namespace)) return {};
+      return reconcileAccount(
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
-          ...{ baseURL: config.baseURL, secretsWatched: secretsWatched() },
+          ...{ baseURL: config.baseURL, secretsWatched: secretsWatched(request.namespace) },
           objects: new AccountObjects(client, accountInformer.store, rights, isOurs, turns),
           ...dependents,
+          // What has an object that cannot be read would count as a certificate without one.
           loneCertificate: (account) =>
-            firstLoneCertificate({ kinds, informers, accounts }, clock.date().getTime(), account),
+            readObjects.unreadKinds().length > 0
+              ? "unknown"
+              : firstLoneCertificate({ kinds, informers, accounts }, clock.date().getTime(), account),
         },
         request,
-      ),
+      );
+    },
   });
   const sessions = createSessions({
     ...{ ...options, clock, account: accounts.own, metrics: options.sessionMetrics },
     mirrored: () => accountInformer.store.list().filter(isMirrored),
     isOurs,
+    // Of the namespace of the operator, GatewayAccounts may not be its business.
+    isOpen: (namespace) => !accountInformer.watches(namespace) || readObjects.isOpen(namespace),
     openAccount: (ref, signal) => accounts.open(keyOf(ref), { signal }),
   });
   const commandInformers = [sessions.sessions, sessions.commands];
@@ -230,6 +251,7 @@ export function createOperator(options: OperatorOptions): Operator {
         unfinalizedObjects,
         identity,
         secretsWatched,
+        isOpen: (namespace) => readObjects.isOpen(namespace),
         isOurs,
       }),
     );
@@ -292,21 +314,16 @@ export function createOperator(options: OperatorOptions): Operator {
     dns.forget(uid);
   }
 
-  async function mirrorSessions(signal: AbortSignal): Promise<void> {
-    if (await untilSynced([sessions.sessions], signal)) await sessions.background(signal);
-  }
-
-  /**
-   * When a kind becomes readable after the start, any waiting object may have waited for it, so enqueue all of them.
-   */
-  async function awaitKind(informer: AwaitedInformer, signal: AbortSignal): Promise<void> {
-    const { kind } = informer.type;
-    if (informer.hasSynced) return;
-    log.warn({ kind, problem: informer.problem }, "Started without a kind that cannot be read");
-    if (!(await untilSynced([informer], signal))) return;
-    log.info({ kind }, "The kind can be read now");
-    enqueuer.enqueueUnfinished();
-  }
+  const late = new LateReading({
+    ...{ watched, readObjects, log, accounts: accountInformer },
+    // Any waiting object may have waited for it.
+    onRead: () => enqueuer.enqueueUnfinished(),
+    onOpen(namespace) {
+      for (const object of accountInformer.store.list(namespace || undefined)) enqueueAccount(keyOf(object));
+      enqueuer.enqueueWhere(() => true, namespace || undefined);
+      sessions.onOpen(namespace);
+    },
+  });
 
   const claimed = options.claim?.synced;
   const stateFormat = new StateFormat({ client, namespace: ownNamespace, after: claimed, clock, log });
@@ -316,8 +333,8 @@ export function createOperator(options: OperatorOptions): Operator {
       identity,
       intentKey,
       ...[...informers.values()].map((informer) => startedAfter([identity, intentKey], unlessRefused(informer))),
-      // Without the GatewayAccounts, the account of an object is unknown.
-      accountInformer,
+      // Without the GatewayAccounts, the account of an object is unknown. So a namespace waits for its own.
+      config.watchNamespaces.length > 0 ? unlessRefused(accountInformer) : accountInformer,
       ...(secretInformer ? [unlessRefused(secretInformer)] : []),
       ...commandInformers.map(unlessRefused),
     ],
@@ -329,46 +346,20 @@ export function createOperator(options: OperatorOptions): Operator {
         ...{ namespace: ownNamespace, signatures: intentSignatures, after: stateFormat.synced },
       }),
     ],
-    controllers: [
-      ...[...controllers].map(([kind, controller]) => startedWhenSynced([watches.get(kind) as Informer], controller)),
-      accountController,
-      startedWhenSynced(commandInformers, sessions.controller),
-    ],
+    controllers: [...controllers.values(), accountController, sessions.controller],
+    unreadProblem: () => readObjects.problem,
     leaseAnnotations: () => figuresAnnotation(accounts.figures),
     async background(signal) {
+      late.begin();
       signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
       const resyncing = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
       const probing = probe({ accounts, readOwnKey: accounts.readOwnKey, clock }, signal);
       const keeping = rights.background(signal);
-      await Promise.all([
-        resyncing,
-        probing,
-        keeping,
-        mirrorSessions(signal),
-        ...watched.map((one) => awaitKind(one, signal)),
-      ]);
+      await Promise.all([resyncing, probing, keeping, sessions.background(signal)]);
     },
     close: () => accounts.close(),
   };
 }
-
-type AwaitedInformer = Pick<Informer, "type" | "hasSynced" | "problem" | "synced">;
-
-/** Ignores changes of the status, since only the operator writes it. */
-function needsReconcile(old: AccountObject, object: AccountObject): boolean {
-  const relevant = ({ metadata }: AccountObject) => [
-    metadata.generation,
-    metadata.deletionTimestamp,
-    metadata.annotations?.[annotations.reconcileRequestedAt],
-  ];
-  return !isDeepStrictEqual(relevant(old), relevant(object));
-}
-
-/** Whether objects may belong to another account now. */
-const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
-  old.metadata.generation !== metadata.generation ||
-  old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
-  old.metadata.annotations?.[annotations.orphan] !== metadata.annotations?.[annotations.orphan];
 
 const onlyOurs = (store: Listed["store"], isOurs: IsOurs): Listed["store"] => ({
   list: (namespace) => store.list(namespace).filter(isOurs),
@@ -384,8 +375,6 @@ const hasOrphanAnnotation = (object: AccountObject | undefined): boolean =>
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [
   referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),
 ];
-
-const readyStatus = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;
 
 const informerOf = (
   kind: Kind,

@@ -50,6 +50,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
 
   /** All objects were read before. */
   visibilityOf = (): Visibility => "Visible";
+  unreadNamespaces = (): string[] => [];
 
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#stores.has(kind) && this.get(kind, namespace, name) === undefined;

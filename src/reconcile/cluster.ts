@@ -74,7 +74,10 @@ export interface KeyUser {
  */
 export interface Cluster {
   readonly kinds: readonly Kind[];
-  visibilityOf(kind: string): Visibility;
+  /** In one namespace. Default: in all that the operator watches, so `Unreadable` if it is that in any of them. */
+  visibilityOf(kind: string, namespace?: string): Visibility;
+  /** Where a kind is `Unreadable`. None if it is that in all namespaces. */
+  unreadNamespaces(kind: string): readonly string[];
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
   /**
    * Other objects of the kind, in any namespace, that have this remote or an entry of one of its lists. Also those that

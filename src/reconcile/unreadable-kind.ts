@@ -1,18 +1,26 @@
 import { Waiting } from "../objects/reconcile-error.ts";
+import { wayToRead } from "../objects/way-to-read.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** When a kind comes to be read, everything that waits is woken. This is for the case that it is not. */
 const AGAIN_SECONDS = 300;
 
-/** Throws Waiting while there may be objects of a kind that cannot be read. `why`: the end of the message. */
+/** Objects that cannot be read may forbid what is to be done. */
+export class UnreadableKind extends Waiting {}
+
+/**
+ * Throws UnreadableKind while there may be objects of a kind that cannot be read. `why`: the end of the message.
+ * `namespace`: where they would have to be. Default: anywhere.
+ */
 export function refuseUnreadableKind(
-  cluster: Pick<Cluster, "visibilityOf">,
+  cluster: Pick<Cluster, "visibilityOf" | "unreadNamespaces">,
   kind: string,
-  reason: "InUse" | "ReferenceNotReady",
+  reason: "InUse" | "ReferenceNotReady" | "OwnershipConflict",
   why: string,
+  namespace?: string,
 ): void {
-  if (cluster.visibilityOf(kind) !== "Unreadable") return;
-  throw new Waiting(reason, `Let the operator list and watch all ${kind} objects: ${why}`, {
-    afterSeconds: AGAIN_SECONDS,
-  });
+  if (cluster.visibilityOf(kind, namespace) !== "Unreadable") return;
+  const unread = cluster.unreadNamespaces(kind);
+  const meant = namespace !== undefined && unread.includes(namespace) ? [namespace] : unread;
+  throw new UnreadableKind(reason, `${wayToRead(kind, meant)}: ${why}`, { afterSeconds: AGAIN_SECONDS });
 }

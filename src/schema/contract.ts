@@ -78,6 +78,9 @@ export const secretAnnotations = {
   digest: `${GROUP}/sha-256`,
 } as const;
 
+/** The kind of the objects that have the credentials of an account. */
+export const ACCOUNT_KIND = "GatewayAccount";
+
 /** Name of the GatewayAccount that serves objects without `accountRef`. */
 export const DEFAULT_ACCOUNT = "default";
 

@@ -13,7 +13,14 @@ import { mirrored, session } from "./testing/fake-service.ts";
 const own = { namespace: "gateway" };
 
 function scene(
-  given: { sessions?: Session[]; fails?: boolean; objects?: SessionObject[]; elsewhere?: MirrorScope[] } = {},
+  given: {
+    sessions?: Session[];
+    fails?: boolean;
+    objects?: SessionObject[];
+    elsewhere?: MirrorScope[];
+    /** Namespaces of which nothing can be read. */
+    unread?: Set<string>;
+  } = {},
   intervalSeconds = 30,
 ) {
   const clock = new VirtualClock();
@@ -62,6 +69,7 @@ function scene(
     ...{ store, writer, intervalSeconds, clock, log: silentLogger, ownNamespace: own.namespace },
     sources: () => sources,
     shownByOthers: () => given.elsewhere ?? [],
+    isRead: (namespace) => !given.unread?.has(namespace),
   });
   const running = mirrors.run(abort.signal);
   return { clock, calls, account, store, sources, mirrors, abort, running, open, collection };
@@ -116,12 +124,12 @@ describe("a mirror", () => {
 
   test("lists nothing when it is disabled, and deletes its objects", async () => {
     const objects = [mirrored(session("ts_1"), { resourceVersion: "1" })];
-    const { calls, account, mirrors, clock, running } = scene({ objects }, 0);
+    const { calls, account, mirrors, clock, abort, running } = scene({ objects }, 0);
+    await clock.advance(300_000);
+    abort.abort();
     await running;
-    expect({ lists: account.lists.length, calls, enabled: mirrors.isEnabled }).toEqual({
-      lists: 0,
-      calls: ["delete ts_1"],
-      enabled: false,
+    expect({ lists: account.lists.length, first: calls[0], enabled: mirrors.isEnabled }).toEqual({
+      ...{ lists: 0, first: "delete ts_1", enabled: false },
     });
     expect(clock.pending).toBe(0);
   });
@@ -168,6 +176,18 @@ describe("several mirrors", () => {
     const { clock, calls } = scene({ objects, elsewhere: [blue] });
     await clock.advance(0);
     expect(calls).toEqual(["delete ts_3"]);
+  });
+
+  test("write and delete nothing in a namespace that cannot be read, and begin when it can", async () => {
+    const left = mirrored(session("ts_9"), { namespace: "team", resourceVersion: "2" }, "red");
+    const unread = new Set(["team"]);
+    const { clock, calls, sources, open } = scene({ sessions: [session("ts_1")], objects: [left], unread });
+    sources.push({ ...blue, open });
+    await clock.advance(90_000);
+    expect(calls).toEqual(["create ts_1"]);
+    unread.clear();
+    await clock.advance(30_000);
+    expect(calls.slice(1).sort()).toEqual(["create ts_1 in team", "delete ts_9"]);
   });
 
   test("keep their objects while their account is not known", async () => {

@@ -4,9 +4,17 @@ import { keyOfScope, Mirror, type MirrorOptions, type MirrorSource } from "./mir
 import { isMirrored, isOf, type MirrorScope, type SessionObject } from "./session.ts";
 import { runAll } from "./session-writer.ts";
 
+/** Without mirrors, objects of former ones are looked for so often: a namespace may have come to be readable. No request. */
+const DISABLED_SECONDS = 60;
+
 export interface MirrorsOptions extends MirrorOptions {
   /** The accounts whose sessions are to be shown now. */
   sources: () => readonly MirrorSource[];
+  /**
+   * Whether the sessions and GatewayAccounts of a namespace are known. What is in another one stays as it is. Default: of
+   * all.
+   */
+  isRead?: (namespace: string) => boolean;
   /** Accounts whose sessions another installation shows. Their objects stay. */
   shownByOthers: () => readonly MirrorScope[];
   /** The namespace of the mirror of the operator's own account. */
@@ -34,14 +42,13 @@ export class Mirrors {
 
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, intervalSeconds, sources } = this.#options;
-    if (!this.isEnabled) return this.#endOthers([]);
+    const { clock, intervalSeconds, sources, isRead = () => true } = this.#options;
     while (!signal.aborted) {
       const begun = clock.now();
-      const asking = sources();
+      const asking = this.isEnabled ? sources().filter(({ namespace }) => isRead(namespace)) : [];
       for (const source of asking) this.#sync(source, signal);
       await this.#endOthers(asking);
-      const left = intervalSeconds * 1000 - (clock.now() - begun);
+      const left = (intervalSeconds || DISABLED_SECONDS) * 1000 - (clock.now() - begun);
       await sleep(clock, Math.max(0, left), signal).catch(() => {});
     }
     await Promise.all(this.#syncing.values());
@@ -59,7 +66,7 @@ export class Mirrors {
 
   /** Deletes the objects of a mirror that has ended. Otherwise they would show their sessions as online for ever. */
   async #endOthers(asking: readonly MirrorSource[]): Promise<void> {
-    const { store, writer, log, metrics, shownByOthers } = this.#options;
+    const { store, writer, log, metrics, shownByOthers, isRead = () => true } = this.#options;
     const shown = [...asking, ...shownByOthers()];
     const stays = new Set(asking.map(keyOfScope));
     const ended = [...this.#mirrors.keys()].filter((key) => !stays.has(key));
@@ -67,7 +74,9 @@ export class Mirrors {
       this.#mirrors.delete(key);
       metrics?.ended(key);
     }
-    const left = store.list().filter((object) => this.#isOurs(object) && !shown.some((scope) => isOf(object, scope)));
+    const isEnded = (object: SessionObject) =>
+      isRead(object.metadata.namespace) && this.#isOurs(object) && !shown.some((scope) => isOf(object, scope));
+    const left = store.list().filter(isEnded);
     if (left.length === 0) return;
     const [error] = await runAll(left.map((object) => () => writer.delete(object)));
     if (error) log.warn({ error }, "Could not delete tunnel sessions");

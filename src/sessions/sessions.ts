@@ -41,6 +41,8 @@ export interface SessionsOptions {
   account: Account;
   /** The GatewayAccounts that ask for a mirror of their sessions. */
   mirrored: () => readonly Pick<KubeObject, "metadata">[];
+  /** Whether the GatewayAccounts of a namespace are known, so that its sessions can be shown and commanded. */
+  isOpen: (namespace: string) => boolean;
   /** Whether a GatewayAccount or a command belongs to this installation. */
   isOurs: (object: Pick<KubeObject, "metadata">) => boolean;
   /** The account to which a GatewayAccount leads. Rejects while that is not known, as a request to it would. */
@@ -56,10 +58,11 @@ export interface SessionsOptions {
 export interface Sessions {
   sessions: Informer<SessionObject>;
   commands: Informer<CommandObject>;
-  /** It needs both informers. */
   controller: Controller;
-  /** It needs `sessions`. Runs the mirror until the signal aborts. Call it only while this process is the leader. */
+  /** Runs the mirror until the signal aborts. Call it only while this process is the leader. */
   background: (signal: AbortSignal) => Promise<void>;
+  /** Call it when `isOpen` becomes true. "": for all namespaces. */
+  onOpen: (namespace: string) => void;
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
@@ -70,8 +73,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   const namespaces = config.watchNamespaces.length > 0 ? [...new Set([...config.watchNamespaces, ownNamespace])] : [];
   const sessions = new Informer<SessionObject>({ client, log, clock, type: sessionType, namespaces });
   const commands = new Informer<CommandObject>({ client, log, clock, type: commandType, namespaces });
+  // What cannot be read may exist: a session would be made twice, and a command would find none.
+  const isRead = (namespace: string) => sessions.hasSyncedIn(namespace) && options.isOpen(namespace);
   const mirrors = new Mirrors({
-    ...{ ownNamespace, clock, log, metrics },
+    ...{ ownNamespace, clock, log, metrics, isRead },
     store: sessions.store,
     writer: new SessionWriter(client, sessions.store),
     intervalSeconds: config.sessionSyncSeconds,
@@ -89,7 +94,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     accountOf: (command, signal) => commandAccount(options, { mirrors, store: sessions.store }, command, signal),
     command(key) {
       const command = commands.store.get(key);
-      return command && options.isOurs(command) ? command : undefined;
+      const isMeant = command && options.isOurs(command) && isRead(command.metadata.namespace);
+      return isMeant ? command : undefined;
     },
     commands: () => commands.store.list(),
     write: (command, status) => writeStatus(options, commands.store, command, status),
@@ -111,8 +117,12 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
     if (needsReconcile(change, options.isOurs)) controller.enqueue(keyOf(change.object));
   });
+  const onOpen = (namespace: string) => {
+    for (const command of commands.store.list(namespace || undefined)) controller.enqueue(keyOf(command));
+  };
+  sessions.addListHandler(onOpen);
   return {
-    ...{ sessions, commands, controller },
+    ...{ sessions, commands, controller, onOpen },
     background: (signal) => mirrors.run(signal),
   };
 }

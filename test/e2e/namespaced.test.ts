@@ -157,7 +157,7 @@ test("the hook releases its namespaces alone", async () => {
   expect(world.simulator.control.objects("reserved_addrs")).toHaveLength(1);
 }, 60_000);
 
-// Last: an operator that starts has to be able to read each of its namespaces.
+// Last: what waits for a namespace that is gone would not be ready in the other tests.
 describe("a namespace that is deleted with objects in it", () => {
   const objects = [
     manifest("IPPolicy", "office", {}),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { neededRights } from "./rights.ts";
+import { neededRights, refusalOf } from "./rights.ts";
 
 const needs = (scope: Parameters<typeof neededRights>[0]) =>
   neededRights(scope).map(
@@ -100,4 +100,23 @@ test.each([
     /^(create|patch) secrets .* [ab]$/.test(right),
   );
   expect(writing).toEqual(expected.flatMap((name) => [`create secrets * ${name}`, `patch secrets * ${name}`]));
+});
+
+test("a namespace without any right is named alone, and single rights that are missing elsewhere", () => {
+  const all = neededRights({
+    watchNamespaces: ["a", "b"],
+    podNamespace: "home",
+    installation: "default",
+    leaderElection: false,
+    watchSecrets: false,
+    secretWriteNamespaces: undefined,
+  });
+  expect(refusalOf([], all)).toBeUndefined();
+  const ofB = all.filter(({ namespace }) => namespace === "b");
+  const way = 'Let the operator read namespace "b", or take it out of WATCH_NAMESPACES: no right is granted there';
+  expect(refusalOf(ofB, all)).toBe(way);
+  const [one] = all;
+  expect(refusalOf([...ofB, ...(one ? [one] : [])], all)).toMatch(
+    /^Let the operator read namespace "b"[^\n]*\n +grant the operator's service account:\n +\w+ \S+ in a$/,
+  );
 });

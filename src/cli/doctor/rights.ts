@@ -1,5 +1,6 @@
 import type { ClusterConfig, Config } from "../../config.ts";
 import { customResources } from "../../kinds/index.ts";
+import { wayToReadNamespaces } from "../../objects/way-to-read.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import {
@@ -49,9 +50,23 @@ export async function checkRights(
   await forEachConcurrently(rights, async (right) => {
     if (!(await isAllowed(client, right))) refused.push(right);
   });
-  if (refused.length > 0)
-    throw new Error(`grant the operator's service account:\n${refused.map(row).sort().join("\n")}`);
+  const refusal = refusalOf(refused, rights);
+  if (refusal !== undefined) throw new Error(refusal);
   return `all ${rights.length} are granted`;
+}
+
+/** Undefined: nothing is refused. A namespace without any right is named alone: it may not exist. */
+export function refusalOf(refused: readonly Right[], all: readonly Right[]): string | undefined {
+  const of = (rights: readonly Right[], namespace: string | undefined) =>
+    rights.filter((right) => right.namespace === namespace).length;
+  const closed = new Set(all.flatMap(({ namespace }) => namespace ?? []));
+  for (const namespace of closed) if (of(refused, namespace) < of(all, namespace)) closed.delete(namespace);
+  const rows = refused.filter(({ namespace }) => namespace === undefined || !closed.has(namespace)).map(row);
+  const parts = [
+    ...Array.from(closed, (namespace) => `${wayToReadNamespaces([namespace])}: no right is granted there`),
+    ...(rows.length > 0 ? [`grant the operator's service account:\n${rows.sort().join("\n")}`] : []),
+  ];
+  return parts.length > 0 ? parts.join("\n        ") : undefined;
 }
 
 export function neededRights({

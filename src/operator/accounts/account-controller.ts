@@ -30,8 +30,8 @@ export interface AccountControllerOptions {
   baseURL: string;
   /** How many objects need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
   countDependents: (key: string) => number;
-  /** Kinds whose objects the operator may be unable to read, so that `countDependents` misses them. */
-  unreadableKinds: () => readonly string[];
+  /** Kinds whose objects the operator may be unable to read in a namespace, so that `countDependents` misses them. */
+  unreadableKinds: (namespace: string) => readonly string[];
   /** Of the certificates that an account serves and that have no object: the one that ends first. */
   loneCertificate: (account: Account) => LoneCertificate;
 }
@@ -169,13 +169,16 @@ function isSecretUsedByOthers(
     .list(metadata.namespace)
     .filter((other) => other.metadata.uid !== metadata.uid && other.status?.secretName === secretName)
     .some(
-      (other) => !other.metadata.deletionTimestamp || countDependents(keyOf(other)) > 0 || unreadableKinds().length > 0,
+      (other) =>
+        !other.metadata.deletionTimestamp ||
+        countDependents(keyOf(other)) > 0 ||
+        unreadableKinds(metadata.namespace).length > 0,
     );
 }
 
 async function reconcileDelete(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
   const { countDependents, unreadableKinds, objects, accounts } = options;
-  const error = dependentsError(countDependents(key), unreadableKinds());
+  const error = dependentsError(countDependents(key), unreadableKinds(object.metadata.namespace));
   if (error) {
     await report(options, object, { error });
     return { requeueAfterSeconds: 10 };

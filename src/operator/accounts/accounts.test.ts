@@ -47,6 +47,21 @@ describe("the account of an object", () => {
     expect(scene.accounts.accountOf(object(undefined, undefined, { namespace: "elsewhere" }))).toBe(scene.accounts.own);
   });
 
+  it("is known of all objects of a namespace that is read later, before any of them is reconciled", async () => {
+    const scene = await given();
+    await scene.accounts.readKeysIn("n");
+    expect(scene.secretReads).toEqual([]);
+    await scene.accounts.settle(object("a"));
+    scene.secret("b", { key: "right" });
+    scene.account("b");
+    scene.secretReads.length = 0;
+    await scene.accounts.readKeysIn("elsewhere");
+    expect(scene.secretReads).toEqual([]);
+    await scene.accounts.readKeysIn("n");
+    expect(scene.secretReads).toContain("n/b");
+    expect(scene.accounts.isSameAccount(object("a"), object("b"))).toBe(true);
+  });
+
   it("is the GatewayAccount that it names, the same each time", async () => {
     const scene = await given();
     const account = scene.accounts.accountOf(object("a"));

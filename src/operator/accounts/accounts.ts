@@ -24,7 +24,7 @@ export class Accounts {
   readonly #probes = new Map<Account, Promise<void>>();
   /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. */
   readonly #awaited = new Map<string, { probing: Promise<void>; epoch: number }>();
-  #firstReads: Promise<unknown> | undefined;
+  #firstReads: Promise<void> | undefined;
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
@@ -77,6 +77,16 @@ export class Accounts {
       const credentials = this.#credentials.find(object.metadata.namespace, name);
       if (credentials && !isOwn(credentials) && !isKeyAwaited(credentials)) await this.#settle(credentials, wait);
     }
+  }
+
+  /**
+   * Call it when the GatewayAccounts of a namespace are known that was not read before ("": of all namespaces). Resolves
+   * when their keys are known as well. An unreadable key counts as missing.
+   */
+  async readKeysIn(namespace: string): Promise<void> {
+    if (!this.#firstReads) return;
+    this.#firstReads = Promise.all([this.#firstReads, this.#readAllKeys(namespace || undefined)]).then(() => {});
+    await this.#firstReads;
   }
 
   /** The account to which a GatewayAccount (`namespace/name`) leads. Rejects while that is not known. */
@@ -304,10 +314,10 @@ export class Accounts {
    * Until all keys are known, an object cannot see which other objects claim its remote. An unreadable key counts as
    * missing.
    */
-  async #readAllKeys(): Promise<void> {
+  async #readAllKeys(namespace?: string): Promise<void> {
     const { store } = this.#options;
     const found = store()
-      .list()
+      .list(namespace)
       .flatMap(({ metadata: { namespace, name } }) => this.#credentials.find(namespace, name) ?? []);
     const left = [this.#credentials.own, ...found].values();
     const readNext = async () => {

@@ -43,6 +43,8 @@ export interface KeyRecording {
   /** A digest of the key that says nothing without a secret of the operator. */
   recordOf(credentials: Pick<Credentials, "key" | "baseURL">, apiKey: string): string;
   has(credentials: Pick<Credentials, "key" | "uid">, record: string): Promise<boolean>;
+  /** Whether no key was ever recorded. */
+  isEmpty(credentials: Pick<Credentials, "key" | "uid">): Promise<boolean>;
   /**
    * Resolves when it is written down. `alone`: what was recorded before is of another account, and goes. Throws a
    * ReconcileError or Outdated.

@@ -41,7 +41,7 @@ beforeEach(() => {
     return answer;
   };
   defaults = new DefaultAccounts({
-    ...{ clock, store: () => store, isConnected: () => isConnected, type: typeOf(GatewayAccount), seen: () => seen },
+    ...{ clock, store: () => store, isConnectedIn: () => isConnected, type: typeOf(GatewayAccount), seen: () => seen },
     client: { get } as unknown as KubeClient,
   });
 });

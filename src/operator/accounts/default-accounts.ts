@@ -21,8 +21,8 @@ export interface DefaultAccountsOptions {
   /** That of the GatewayAccounts. */
   type: ResourceType;
   store: () => Pick<Store<AccountObject>, "get" | "put">;
-  /** Whether the watch that fills the store is in order. */
-  isConnected: () => boolean;
+  /** Whether the watch that fills the store with a namespace is in order. */
+  isConnectedIn: (namespace: string) => boolean;
   /** The newest resourceVersion that any watch has told of. */
   seen: () => bigint;
   clock: Clock;
@@ -61,12 +61,12 @@ export class DefaultAccounts {
    */
   async ensureKnown({ metadata, spec }: ManagedObject): Promise<void> {
     const { namespace, resourceVersion = "0" } = metadata;
-    const { store, isConnected } = this.#options;
+    const { store, isConnectedIn } = this.#options;
     if (spec.accountRef || store().get(`${namespace}/${DEFAULT_ACCOUNT}`)) return;
     this.#forgetOld();
     const absence = this.#absences.get(namespace);
     const revision = BigInt(resourceVersion);
-    if (isConnected() && absence && absence.revision >= revision) return;
+    if (isConnectedIn(namespace) && absence && absence.revision >= revision) return;
     this.#newest = newest([this.#newest, revision]);
     const read = this.#reads.get(namespace) ?? new SharedCall(() => this.#read(namespace));
     this.#reads.set(namespace, read);

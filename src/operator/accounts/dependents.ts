@@ -1,12 +1,8 @@
 import type { ManagedObject } from "../../objects/object.ts";
 import { splitKey } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import { type Informers, type Stores, visibilityOf } from "../kubernetes/indexes.ts";
+import type { Stores } from "../kubernetes/indexes.ts";
 import type { Accounts } from "./accounts.ts";
-
-/** Kinds whose objects the operator may be unable to read. */
-export const unreadableAmong = (informers: Informers): string[] =>
-  [...informers].flatMap(([kind, informer]) => (visibilityOf(informer) === "Unreadable" ? [kind] : []));
 
 /**
  * How many objects have a remote that cannot be deleted without this GatewayAccount (`namespace/name`). `ended`:

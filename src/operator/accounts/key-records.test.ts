@@ -127,6 +127,50 @@ describe.each([
     expect(digests(name)).toHaveLength(1);
   });
 
+  describe("while objects that may have ids cannot be read", () => {
+    const way = 'Let the operator read namespace "b"';
+
+    it("the first key of all is taken, since one is recorded before the first change", async () => {
+      keyIs(name, "one");
+      recorded(name);
+      scene.unread = way;
+      await change(name);
+      expect(digests(name)).toHaveLength(1);
+    });
+
+    it("a key that was proved before is known", async () => {
+      await given(name, "one");
+      recorded(name);
+      scene.unread = way;
+      await change(name);
+    });
+
+    it("another one is not, nor does it end what is known of the one before", async () => {
+      await given(name, "one");
+      recorded(name);
+      scene.unread = way;
+      keyIs(name, "two");
+      const { keyProof } = await accountOf(name);
+      await expect(change(name)).rejects.toThrow(`${way}: the API key is a new one`);
+      expect([keyProof.holds, digests(name)]).toEqual([false, [expect.any(String)]]);
+      keyIs(name, "one");
+      await scene.restart();
+      await change(name);
+    });
+
+    it("another one is proved when they can be read, or counts as the first if they have nothing", async () => {
+      await given(name, "one");
+      recorded(name);
+      scene.unread = way;
+      keyIs(name, "two");
+      await expect(change(name)).rejects.toEqual(mismatch);
+      scene.unread = undefined;
+      await change(name);
+      const { keyProof } = await accountOf(name);
+      expect(keyProof.problem).toBeUndefined();
+    });
+  });
+
   it("what is recorded already is not written again", async () => {
     await given(name, "one");
     scene.shown.set("one", ["ipp_1"]);

@@ -65,6 +65,10 @@ export class KeyRecords implements KeyRecording {
     return (await this.#read(holder)).includes(record);
   }
 
+  async isEmpty(holder: Holder): Promise<boolean> {
+    return (await this.#read(holder)).length === 0;
+  }
+
   /** One after the other, since two accounts may have credentials in common for a moment. */
   add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
     return this.#turns.run(holder.key, () => this.#add(holder, record, which));

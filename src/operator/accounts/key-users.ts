@@ -9,8 +9,8 @@ interface KeyUsersOptions {
   accounts: Pick<Accounts, "usersOfKey" | "recordedNameOf">;
   store: Store<AccountObject>;
   countDependents: (key: string) => number;
-  /** Kinds whose objects the operator may be unable to read, so that they are not counted. */
-  unreadableKinds: () => readonly string[];
+  /** Kinds whose objects the operator may be unable to read in a namespace, so that they are not counted. */
+  unreadableKinds: (namespace: string) => readonly string[];
 }
 
 /**
@@ -31,7 +31,7 @@ export function keyUsersOf(
     if (!account) return [];
     const isDeleting = account.metadata.deletionTimestamp !== undefined;
     const others = countDependents(key) - (key === own ? 1 : 0);
-    if (isDeleting && others <= 0 && unreadableKinds().length === 0) return [];
+    if (isDeleting && others <= 0 && unreadableKinds(splitKey(key).namespace).length === 0) return [];
     return [{ name: `GatewayAccount ${keyOf(account)}`, namespace: splitKey(key).namespace, isDeleting }];
   });
 }

@@ -1,5 +1,5 @@
 import { Account } from "../../account/account.ts";
-import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
+import { digestOf, type KeyRecord, type RecordedIDs } from "../../account/key-proof.ts";
 import type { ObjectMemory } from "../../account/object-memory.ts";
 import type { ListDelta } from "../../account/remotes/inventory.ts";
 import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
@@ -28,6 +28,11 @@ export interface OpenAccountOptions {
   onListDelta: (resource: Resource, delta: ListDelta) => void;
   /** Ids of all remotes of objects by the credentials with this key (see `Credentials`), by resource. */
   recordedIn: (key: string) => RecordedIDs;
+  /**
+   * Of which objects there may be more than `recordedIn` tells, as what a person does so that they can be read. Undefined:
+   * of none. Default: that.
+   */
+  unreadIn?: (key: string) => string | undefined;
   keyRecords: KeyRecording;
   /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
@@ -76,6 +81,7 @@ export function openAccount(
   const requests = new RequestCount(clock);
   const members = new Set([credentials]);
   const recorded = () => union([...members].map(({ key }) => recordedIn(key)));
+  const unread = () => [...members].map(({ key }) => options.unreadIn?.(key)).find((way) => way !== undefined);
   const client = new GatewayClient({
     baseURL: credentials.specifiedURL ?? config.baseURL,
     apiKey: async () => {
@@ -115,7 +121,7 @@ export function openAccount(
     deletesPerMinute: config.deletesPerMinute,
     resyncSeconds: config.resyncSeconds,
     key: {
-      ...{ recorded, listedElsewhere, proved: credentials.proved },
+      ...{ recorded, unread, listedElsewhere, proved: credentials.proved },
       believesFirstKey: () => credentials.key === "" && config.accountConfirmed,
       wasRecorded: (digest) => wasRecorded([...members], digest, options),
       record: (digest, which) => record([...members], digest, which, options),
@@ -124,7 +130,8 @@ export function openAccount(
           ? "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true"
           : `set the annotation reconcile-requested-at on GatewayAccount "${label().split("/")[1]}"`,
       onProblem: (exists) => {
-        if (exists) log.warn({ account: label() }, "Stopped changes: the account has nothing that is recorded");
+        const { problem } = account.keyProof;
+        if (exists) log.warn({ account: label(), problem }, "Stopped changes: the API key is not proved");
         else log.info({ account: label() }, "Resumed changes: the API key is proved");
         notifyAvailability(!exists);
       },
@@ -155,15 +162,29 @@ export function openAccount(
   return shared;
 }
 
-type Recording = Pick<OpenAccountOptions, "keyRecords" | "recordedIn">;
+type Recording = Pick<OpenAccountOptions, "keyRecords" | "recordedIn" | "unreadIn">;
 
-/** Whether the key was proved by each of these credentials that has something in the account. */
-async function wasRecorded(all: Credentials[], digest: string, { keyRecords, recordedIn }: Recording) {
-  for (const one of all.filter(({ key }) => recordedIn(key).size > 0)) {
-    if (one.digest !== digest || one.record === undefined) return false;
-    if (!(await keyRecords.has(one, one.record))) return false;
+/** Whether these credentials have something in the account, as far as that is known. */
+function extentOf({ key }: Credentials, { recordedIn, unreadIn }: Recording): "some" | "none" | "unknown" {
+  if (recordedIn(key).size > 0) return "some";
+  return unreadIn?.(key) === undefined ? "none" : "unknown";
+}
+
+/**
+ * Whether the key was proved by each of these credentials that has something in the account, or may have. Where no key was
+ * ever recorded, nothing was made: a key is recorded before the first change.
+ */
+async function wasRecorded(all: Credentials[], digest: string, recording: Recording): Promise<KeyRecord> {
+  const { keyRecords } = recording;
+  let found: KeyRecord = "first";
+  for (const one of all) {
+    const extent = extentOf(one, recording);
+    if (extent === "none" || (extent === "unknown" && (await keyRecords.isEmpty(one)))) continue;
+    if (one.digest !== digest || one.record === undefined) return "unknown";
+    if (!(await keyRecords.has(one, one.record))) return "unknown";
+    found = "recorded";
   }
-  return true;
+  return found;
 }
 
 /** For each of these credentials: those that have nothing in the account yet will have it under this key. */
@@ -171,14 +192,15 @@ async function record(
   all: Credentials[],
   digest: string,
   { alone }: { alone: boolean },
-  { keyRecords, recordedIn }: Recording,
+  recording: Recording,
 ): Promise<void> {
-  const recording = all.map(async (one) => {
+  const { keyRecords } = recording;
+  const writing = all.map(async (one) => {
     if (one.digest !== digest || one.record === undefined) throw new Outdated("the API key has changed");
-    const isFirst = recordedIn(one.key).size === 0 && !(await keyRecords.has(one, one.record));
+    const isFirst = extentOf(one, recording) === "none" && !(await keyRecords.has(one, one.record));
     await keyRecords.add(one, one.record, { alone: alone || isFirst });
   });
-  await Promise.all(recording);
+  await Promise.all(writing);
 }
 
 function union(all: readonly RecordedIDs[]): RecordedIDs {

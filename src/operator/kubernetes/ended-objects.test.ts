@@ -16,7 +16,7 @@ beforeEach(() => {
   watched = new Set(["team-a"]);
   ended = new EndedObjects({
     clock,
-    watches: (namespace) => watched.has(namespace),
+    watches: (kind, namespace) => kind !== "TLSEdge" && watched.has(namespace),
     exists: (kind, key) => existing.has(`${kind}/${key}`),
   });
 });

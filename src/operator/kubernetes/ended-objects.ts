@@ -11,8 +11,8 @@ type Name = { namespace: string; name: string };
 
 interface EndedObjectsOptions {
   clock: Clock;
-  /** Whether the operator sees all objects of the namespace. An object in any other namespace may exist unseen. */
-  watches: (namespace: string) => boolean;
+  /** Whether the operator sees all objects of the kind in the namespace. Elsewhere, one may exist unseen. */
+  watches: (kind: string, namespace: string) => boolean;
   exists: (kind: string, key: string) => boolean;
 }
 
@@ -37,7 +37,7 @@ export class EndedObjects {
   has(kind: string, name: Name): boolean {
     const { clock, watches, exists } = this.#options;
     const key = `${kind}/${keyOf(name)}`;
-    if (!watches(name.namespace)) return false;
+    if (!watches(kind, name.namespace)) return false;
     if (exists(kind, keyOf(name))) {
       this.#absentSince.delete(key);
       return false;

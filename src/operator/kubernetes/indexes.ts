@@ -1,6 +1,5 @@
 import { naturalKeyOf, parentIDsOf, remoteIDsOf, wantedIDOf } from "../../objects/identity.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import type { Visibility } from "../../reconcile/cluster.ts";
 import type { Informer } from "../../runtime/cache/informer.ts";
 import type { Indexer, Store } from "../../runtime/cache/store.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -8,12 +7,6 @@ import { needsOf } from "../../schema/wire/needs.ts";
 import { secrets } from "./resource-types.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
-
-/** Whether the store of a kind has all its objects. A store that was complete once counts, even if its watch is broken. */
-export function visibilityOf(informer: Pick<Informer, "hasSynced" | "refusal"> | undefined): Visibility {
-  if (!informer || informer.hasSynced) return "Visible";
-  return informer.refusal === "notServed" ? "NotDefined" : "Unreadable";
-}
 
 /** Objects of one kind, to be listed only. */
 export interface Listed {

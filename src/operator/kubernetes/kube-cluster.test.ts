@@ -42,6 +42,7 @@ beforeEach(async () => {
     log: recordingLogger(),
     endedObjects: { has: () => false },
     unfinalizedObjects: new UnfinalizedObjects(systemClock),
+    readObjects: { visibilityOf: () => "Visible", unreadNamespaces: () => [] },
     accounts: {
       isSameAccount: (one, other) => accountOf(one) === accountOf(other),
       isSameInventory: (one, other) => accountOf(one) === accountOf(other),

@@ -3,14 +3,7 @@ import type { Intent } from "../../objects/intent.ts";
 import type { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import type {
-  Cluster,
-  DNSEndpointContent,
-  EventDraft,
-  SecretContent,
-  SecretValue,
-  Visibility,
-} from "../../reconcile/cluster.ts";
+import type { Cluster, DNSEndpointContent, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
@@ -24,10 +17,11 @@ import { toReconcileError } from "./api-error.ts";
 import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
 import { deleteDNSEndpoint, keepDNSEndpoint, writeDNSEndpoint } from "./dns-endpoints.ts";
 import type { EndedObjects } from "./ended-objects.ts";
-import { type Informers, visibilityOf } from "./indexes.ts";
+import type { Informers } from "./indexes.ts";
 import type { NamespaceRights } from "./namespace-rights.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { readConfigMap, readSecret } from "./read-data.ts";
+import type { ReadObjects } from "./read-objects.ts";
 import { definitions, namespaces, typeOf } from "./resource-types.ts";
 import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
 
@@ -55,12 +49,13 @@ export interface KubeClusterOptions {
   /** Known before the informers start. */
   intentSignatures: () => IntentSignatures;
   rights: Pick<NamespaceRights, "during" | "settle">;
+  readObjects: Pick<ReadObjects, "visibilityOf" | "unreadNamespaces">;
 }
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
 export class KubeCluster extends CachedObjects implements Cluster {
   readonly #client: KubeClient;
-  readonly #informers: Informers;
+  readonly #readObjects: KubeClusterOptions["readObjects"];
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
   readonly #accountKeys: AccountKeys;
@@ -73,7 +68,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
   constructor(options: KubeClusterOptions) {
     super({ ...options, stores: options.informers });
     this.#client = options.client;
-    this.#informers = options.informers;
+    this.#readObjects = options.readObjects;
     this.#recorder = options.recorder;
     this.#log = options.log;
     this.#accountKeys = options.accounts;
@@ -89,7 +84,9 @@ export class KubeCluster extends CachedObjects implements Cluster {
 
   ensureDefaultKnown = (object: ManagedObject): Promise<void> => this.#accountKeys.ensureDefaultKnown(object);
 
-  visibilityOf = (kind: string): Visibility => visibilityOf(this.#informers.get(kind));
+  visibilityOf: Cluster["visibilityOf"] = (kind, namespace) => this.#readObjects.visibilityOf(kind, namespace);
+
+  unreadNamespaces = (kind: string): readonly string[] => this.#readObjects.unreadNamespaces(kind);
 
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#endedObjects.has(kind, { namespace, name });

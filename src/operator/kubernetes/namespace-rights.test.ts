@@ -15,14 +15,14 @@ const OTHERS = "example.com/audit";
 let server: FakeApiServer;
 let transport: Transport;
 let store: Store<KubeObject>;
-let source: { hasSynced: boolean; store: Store<KubeObject> };
+let source: { hasSyncedIn: () => boolean; store: Store<KubeObject> };
 let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
   server = await FakeApiServer.start();
   transport = new Transport(server.connection);
   store = new Store<KubeObject>();
-  source = { hasSynced: true, store };
+  source = { hasSyncedIn: () => true, store };
   log = recordingLogger();
   server.storage.create(BINDINGS, {
     ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" },
@@ -119,10 +119,10 @@ it.each([
 it("lets nothing go while a kind cannot be read", async () => {
   const rights = rightsOf();
   await begins(rights, "one");
-  source.hasSynced = false;
+  source.hasSyncedIn = () => false;
   await ends(rights, "one");
   expect(finalizers()).toContain(RIGHTS_FINALIZER);
-  source.hasSynced = true;
+  source.hasSyncedIn = () => true;
   await rights.settle("team");
   expect(finalizers()).toEqual([OTHERS]);
 });

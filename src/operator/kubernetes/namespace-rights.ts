@@ -20,7 +20,7 @@ export interface NamespaceRightsOptions {
   keeps: boolean;
   namespaces: readonly string[];
   /** Of all kinds whose objects may have the operator's finalizer. */
-  sources: () => readonly { hasSynced: boolean; store: Pick<Store<KubeObject>, "list"> }[];
+  sources: () => readonly { hasSyncedIn(namespace: string): boolean; store: Pick<Store<KubeObject>, "list"> }[];
   /** Whether this process holds the lease. Another leader may give an object the finalizer before this one sees it. */
   leads: () => boolean;
   clock: Clock;
@@ -92,14 +92,14 @@ export class NamespaceRights {
     return isNeeded === undefined || isNeeded === space.isKept;
   }
 
-  /** Undefined while a kind cannot be read. */
+  /** Undefined while a kind cannot be read in this namespace. */
   #isNeeded(namespace: string, { writes }: Space): boolean | undefined {
     const { keeps, sources } = this.#options;
     if (!keeps) return false;
     if (writes > 0) return true;
     const all = sources();
     if (all.some(({ store }) => store.list(namespace).some(hasFinalizer))) return true;
-    return all.every(({ hasSynced }) => hasSynced) ? false : undefined;
+    return all.every((source) => source.hasSyncedIn(namespace)) ? false : undefined;
   }
 
   async #settle(namespace: string, space: Space): Promise<void> {

@@ -12,7 +12,7 @@ export interface MetricSources {
   /** The objects that are counted: those of this installation. */
   counted: Stores;
   /** By the kind that they watch. */
-  watches: ReadonlyMap<string, Pick<Informer, "isConnected">>;
+  watches: ReadonlyMap<string, Pick<Informer, "isConnected" | "namespaces" | "isConnectedIn">>;
   claim?: Pick<InstallationClaim, "isWaiting"> | undefined;
   accounts: Pick<Accounts, "accountOf" | "labelOf">;
   clock: Clock;

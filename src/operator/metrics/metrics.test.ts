@@ -222,12 +222,30 @@ describe("the age of the inventory", () => {
 
 describe("watches", () => {
   it("are shown by kind, connected or not", async () => {
+    const all = { namespaces: [""], isConnectedIn: () => false };
     const watches = new Map([
-      ["IPPolicy", { isConnected: true }],
-      ["TCPEdge", { isConnected: false }],
+      ["IPPolicy", { ...all, isConnected: true }],
+      ["TCPEdge", { ...all, isConnected: false }],
     ]);
     setSources(undefined, watches);
     expect(await series("tunnelgateway_watch_connected")).toEqual(['{kind="IPPolicy"} 1', '{kind="TCPEdge"} 0']);
+    expect(await series("tunnelgateway_namespace_connected")).toEqual([]);
+  });
+
+  it("are shown by namespace, with all of their kinds connected or not", async () => {
+    const watch = (namespaces: string[], broken: string[]) => ({
+      ...{ namespaces, isConnected: broken.length === 0 },
+      isConnectedIn: (namespace: string) => !broken.includes(namespace),
+    });
+    const watches = new Map([
+      ["IPPolicy", watch(["a", "b"], [])],
+      ["TCPEdge", watch(["a", "b"], ["b"])],
+      ["TunnelSession", watch(["a", "b", "home"], [])],
+    ]);
+    setSources(undefined, watches);
+    expect(await series("tunnelgateway_namespace_connected")).toEqual([
+      ...['{namespace="a"} 1', '{namespace="b"} 0', '{namespace="home"} 1'],
+    ]);
   });
 });
 

@@ -14,6 +14,20 @@ export function watchMetrics(registers: Registry[], sources: () => MetricSources
     },
   });
   new Gauge({
+    name: "tunnelgateway_namespace_connected",
+    help: "1 while the objects of all kinds in a namespace of WATCH_NAMESPACES are listed and watched, else 0.",
+    labelNames: ["namespace"],
+    registers,
+    collect() {
+      this.reset();
+      const watches = [...(sources()?.watches.values() ?? [])];
+      for (const namespace of new Set(watches.flatMap(({ namespaces }) => namespaces))) {
+        const broken = watches.some((one) => one.namespaces.includes(namespace) && !one.isConnectedIn(namespace));
+        if (namespace !== "") this.set({ namespace }, broken ? 0 : 1);
+      }
+    },
+  });
+  new Gauge({
     name: "tunnelgateway_installation_waiting",
     help: "1 while another installation has the same objects and this one waits, else 0.",
     registers,

@@ -10,8 +10,9 @@ import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { isHandoverPending } from "../find/handover.ts";
-import { otherHolder } from "../find/holders.ts";
+import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
+import { UnreadableKind } from "../unreadable-kind.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { namesOf, refuseWhileUsed, remainingUsers, StillUsed, sentence } from "./in-use.ts";
 import { KeyStillUsed, refuseWhileKeyUsed } from "./key-in-use.ts";
@@ -175,7 +176,7 @@ async function reasonNotToWait({ cluster, object }: ReconcileContext): Promise<s
 /** Where nobody can wait, a remote that somebody else has marked is left to them, with an event. */
 async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<undefined> {
   const { object, cluster } = context;
-  if (!isReconcileError(error) || error.reason !== "OwnershipConflict") throw error;
+  if (!isReconcileError(error) || error.reason !== "OwnershipConflict" || error instanceof UnreadableKind) throw error;
   const goes = await reasonNotToWait(context);
   const why = "the owner in its metadata is another";
   if (goes === undefined) throw isUninstalling(object) ? new LeftBehind(`${object.status?.id}`, why) : error;
@@ -190,6 +191,7 @@ async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<
  */
 async function deleteOrLeaveBehind(context: ReconcileContext, id: string, leftBehind: LeftBehind[]): Promise<boolean> {
   try {
+    if (context.kind.location.type === "collection") refuseUnreadableHolder(context, id, "InUse");
     const assertValid = await refuseWhileUsed(context, id);
     await refuseWhileKeyUsed(context, id);
     if (await deleteRemote(context, id, assertValid)) return true;
@@ -222,7 +224,10 @@ async function reasonToLeave(context: ReconcileContext, error: ReconcileError): 
   if (error instanceof KeyStillUsed) return `${error.users} uses it`;
   if (error.reason === "DeleteUnsupported") return `the service cannot delete a ${kind.resource.title}`;
   if (error.reason === "Forbidden") return "the API key may not read what uses it";
-  return waitedMs(context) > UNSEEN_USER_MS ? `the service refuses to delete it (${error.message})` : undefined;
+  if (waitedMs(context) <= UNSEEN_USER_MS) return undefined;
+  return error instanceof UnreadableKind
+    ? "not all objects that may use it can be read"
+    : `the service refuses to delete it (${error.message})`;
 }
 
 const isUsedElsewhere = (error: ReconcileError, { metadata }: ManagedObject): boolean =>

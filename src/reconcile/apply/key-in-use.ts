@@ -1,6 +1,8 @@
 import { Waiting } from "../../objects/reconcile-error.ts";
+import { ACCOUNT_KIND } from "../../schema/contract.ts";
 import type { KeyUser } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
+import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
 // An object can stand for the very key with which a GatewayAccount, or the operator, sends its requests. Without it,
 // nothing in the account could be changed or deleted any more.
@@ -25,7 +27,8 @@ export async function refuseWhileKeyUsed(context: ReconcileContext, id: string):
   const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
   await noteStoredToken(context, id, secretName);
   const users = cluster.usersOfKey(object, { digest: context.account.tokenDigestOf(id), secretName });
-  if (users.length === 0) return;
+  if (users.length === 0)
+    return refuseUnreadableKind(cluster, ACCOUNT_KIND, "InUse", `one of them may send its requests with ${id}`);
   const { namespace } = object.metadata;
   const isNamespaceGoing = await cluster.isNamespaceDeleting(namespace);
   const isBeingDeleted = (user: KeyUser) => user.isDeleting || (isNamespaceGoing && user.namespace === namespace);
@@ -35,9 +38,11 @@ export async function refuseWhileKeyUsed(context: ReconcileContext, id: string):
   throw new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });
 }
 
-/** Whether somebody still sends requests with a key that was replaced. */
-export const isKeyUsed = ({ kind, object, cluster, account }: ReconcileContext, id: string): boolean =>
-  kind.output?.shownOnce === true && cluster.usersOfKey(object, { digest: account.tokenDigestOf(id) }).length > 0;
+/** Whether somebody still sends requests with a key that was replaced, or may do so. */
+export const mayKeyBeUsed = ({ kind, object, cluster, account }: ReconcileContext, id: string): boolean =>
+  kind.output?.shownOnce === true &&
+  (cluster.visibilityOf(ACCOUNT_KIND) === "Unreadable" ||
+    cluster.usersOfKey(object, { digest: account.tokenDigestOf(id) }).length > 0);
 
 /** A process that has not seen the token yet reads it. */
 async function noteStoredToken(context: ReconcileContext, id: string, name: string | undefined): Promise<void> {

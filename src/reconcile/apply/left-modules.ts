@@ -51,9 +51,11 @@ function targetsOf({ kind, object, cluster }: ReconcileContext, fields: readonly
     const kinds = cluster.kinds.filter((one) =>
       to.kind === undefined ? trait.kinds.includes(one.kind) : one.kind === to.kind,
     );
-    for (const one of kinds) refuseUnreadableKind(cluster, one.kind, "InUse", "a module that stays refers to one");
+    const { namespace } = object.metadata;
+    const where = to.name === undefined ? undefined : namespace;
+    for (const one of kinds)
+      refuseUnreadableKind(cluster, one.kind, "InUse", "a module that stays refers to one", where);
     return kinds.flatMap((one): [Kind, ManagedObject][] => {
-      const { namespace } = object.metadata;
       const named = to.name === undefined ? undefined : cluster.get(one.kind, namespace, to.name);
       const byID = to.id === undefined ? [] : cluster.othersWithRemoteID(one, to.id, object);
       return [...byID, ...(named ? [named] : [])].map((target) => [one, target]);

@@ -20,6 +20,7 @@ import { appliedFields } from "../desired/desired.ts";
 import { type Plan, plan } from "../desired/plan.ts";
 import { hasForeignMark } from "../find/conflicts.ts";
 import { modulesSetBy } from "../find/module-origins.ts";
+import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
 /**
  * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service
@@ -132,6 +133,7 @@ function leaveModulesToOthers({ object, account }: ReconcileContext, id: string,
  * route would be open to everybody in between, for example without its sign-on.
  */
 function wantedByOthers({ kind, object, cluster }: ReconcileContext, id: string): string[] {
+  refuseUnreadableKind(cluster, kind.kind, "InUse", `one of them may set modules of ${id}`);
   const others = cluster.othersWithRemoteID(kind, id, object);
   const next = others.filter((other) => !isDeleting(other) && !isObserveOnly(other));
   return next.flatMap(({ spec }) => Object.keys(spec));

@@ -3,13 +3,15 @@ import type { Remote } from "../../gateway/resource.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isKnownForeign } from "../find/conflicts.ts";
+import { refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
+import { UnreadableKind } from "../unreadable-kind.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
 import { refuseWhileUsed, usageOf } from "./in-use.ts";
-import { isKeyUsed } from "./key-in-use.ts";
+import { mayKeyBeUsed } from "./key-in-use.ts";
 
 /** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
 const STILL_USED = [2, 300] as const;
@@ -35,6 +37,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   const { changes, kind, object } = context;
   // If this process dies between delete and create, the next one needs the old id.
   if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
+  refuseUnreadableHolder(context, id, "InUse");
   if (!(await deleteRemote(context, id, await refuseWhileUsed(context, id)))) {
     throw deleteUnsupported(
       context,
@@ -49,14 +52,19 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
     if (id !== context.state.remote?.id && context.account.deferredDeletes.secondsUntil(id) === 0)
-      await deleteUnlessUsed(context, id);
+      await deleteUnlessUsed(context, id).catch((error: unknown) => {
+        // Whether it is used is unknown. Trying later harms nobody, and an old remote must not stop what is new.
+        if (!(error instanceof UnreadableKind)) throw error;
+        context.account.deferredDeletes.defer(id, STILL_USED);
+      });
   }
 }
 
 async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<void> {
   const { state, account } = context;
   const { users, hidden, assertValid } = await usageOf(context, id, STILL_USED_MS);
-  if (users.length + hidden.length > 0 || isKeyUsed(context, id)) {
+  refuseUnreadableHolder(context, id, "InUse");
+  if (users.length + hidden.length > 0 || mayKeyBeUsed(context, id)) {
     account.deferredDeletes.defer(id, hidden.length > 0 && !users.some((user) => user.object) ? REFUSED : STILL_USED);
     return;
   }

@@ -81,7 +81,7 @@ function resolveReference(
   // A later version of the definition may have dropped the only member that a stored object has set.
   if (name === undefined) throw new Blocked("InvalidSpec", `Set spec.${path}.name, the name of a ${kind}`);
   const target = cluster.get(kind, object.metadata.namespace, name);
-  if (!target) throw missing(cluster, kind, name, path);
+  if (!target) throw missing(cluster, { kind, name, namespace: object.metadata.namespace }, path);
   if (target.metadata.deletionTimestamp) {
     throw new Waiting("ReferenceNotReady", `Point spec.${path} elsewhere: ${kind} "${name}" is being deleted`);
   }
@@ -95,10 +95,14 @@ function resolveReference(
   return value;
 }
 
-function missing(cluster: Cluster, kind: string, name: string, path: string): Waiting {
-  refuseUnreadableKind(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`);
+function missing(
+  cluster: Cluster,
+  { kind, namespace, name }: { kind: string; namespace: string; name: string },
+  path: string,
+): Waiting {
+  refuseUnreadableKind(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`, namespace);
   const way =
-    cluster.visibilityOf(kind) === "NotDefined"
+    cluster.visibilityOf(kind, namespace) === "NotDefined"
       ? `Install the definition of ${kind}, and create "${name}"`
       : `Create ${kind} "${name}" in this namespace`;
   return new Waiting("ReferenceNotReady", `${way}: spec.${path} refers to it`);

@@ -7,7 +7,7 @@ import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts"
 import { findByNaturalKey } from "./by-natural-key.ts";
 import { refuseAdoption, refuseForeignMark, remoteMissing } from "./conflicts.ts";
 import { handoverSource } from "./handover.ts";
-import { refuseOtherHolder } from "./holders.ts";
+import { refuseOtherHolder, refuseUnreadableHolder } from "./holders.ts";
 import { readMark } from "./unlisted-marks.ts";
 
 /** The remote that `spec.adopt.id` names. */
@@ -51,6 +51,7 @@ export async function adopt(context: ReconcileContext, found: Remote): Promise<R
   // What somebody gives, or what was made for this object, is no adoption.
   const isOwn = origin === "Created" || isMarkOf(ownerMarkOf(remote), owner);
   if (!source && !isOwn) refuseAdoption(context, remote.id);
+  if (!source) refuseUnreadableHolder(context, remote.id, "OwnershipConflict");
   context.changes.push({ type: "Adopted", id: remote.id });
   state.origin = origin ?? (source ? originOf(source) : "Adopted");
   return remote;

@@ -12,6 +12,7 @@ import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
 import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
+import { refuseUnreadableHolder } from "./holders.ts";
 import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
@@ -32,7 +33,9 @@ export async function findByIntent(context: ReconcileContext, intent: Intent): P
 
 async function findReplaced(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const remote = await remotesOf(context).read(id, requestOptions(context));
-  return remote && isUnclaimed(context, remote) && !hasForeignMark(context, remote) ? remote : undefined;
+  if (!remote || !isUnclaimed(context, remote) || hasForeignMark(context, remote)) return undefined;
+  refuseUnreadableHolder(context, id, "OwnershipConflict");
+  return remote;
 }
 
 /**
@@ -71,6 +74,7 @@ export async function findInterruptedCreate(
   const wait = context.account.createSettlement.remainingMs(context.object, intent, serviceNow(context));
   const created = early ?? (await findBySettlement(context, find, { wait, isListed: isFirst }));
   if (created) {
+    if (context.kind.location.type === "collection") refuseUnreadableHolder(context, created.id, "OwnershipConflict");
     context.changes.push({ type: "Recovered", id: created.id });
     context.state.origin = intent.signed ? "Created" : originOfMarked(context.object);
     if (intent.signed && intent.fields) context.state.sentFields = intent.fields;

@@ -1,5 +1,5 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { idFromSpec } from "../../objects/identity.ts";
+import { idFromSpec, setsNoModule } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
 import {
   isDeleting,
@@ -13,7 +13,7 @@ import { resolveDesired } from "../desired/desired.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
 import { refuseAdoption, remoteMissing } from "./conflicts.ts";
-import { refuseOtherHolder } from "./holders.ts";
+import { holds, refuseOtherHolder, refuseUnreadableHolder } from "./holders.ts";
 import { membersToRead } from "./module-origins.ts";
 import { isPreexisting, noteEntryOrigin } from "./sharing.ts";
 
@@ -25,7 +25,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   const { kind, object, cluster } = context;
   const id = idFromSpec(kind, object, cluster) ?? object.status?.id;
   if (id === undefined) return unresolved(context);
-  if (kind.location.type !== "entry") await refuseOtherHolder(context, id);
+  if (kind.location.type !== "entry") await refuseHolders(context, id);
   retireFormer(context, id);
   const intent = unsettledIntent(context);
   if (object.status?.id !== id && !intent?.signed) refuseEntryOfOthers(context, id);
@@ -37,6 +37,13 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (intent?.signed) noteEntryOrigin(context, false);
   else if (object.status?.id !== id) noteEntryOrigin(context, isPreexisting(context, id));
   return remote;
+}
+
+async function refuseHolders(context: ReconcileContext, id: string): Promise<void> {
+  const { kind, object } = context;
+  await refuseOtherHolder(context, id);
+  const takesNothing = isObserveOnly(object) || setsNoModule(kind, object) || holds(kind, object, id);
+  if (!takesNothing) refuseUnreadableHolder(context, id, "OwnershipConflict");
 }
 
 /** An entry changes the list of its parent. By id, or by an object that only observes, that may be one of somebody else. */

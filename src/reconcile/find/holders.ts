@@ -13,6 +13,7 @@ import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import { handoverSource, isHandover } from "./handover.ts";
 import { readMark } from "./unlisted-marks.ts";
 
@@ -34,6 +35,21 @@ export async function refuseOtherHolder(context: ReconcileContext, id: string): 
     "OwnershipConflict",
     object.spec.adopt?.from === nameOf(other) ? wayToRelease(context, other, has) : `Delete this object, or ${has}`,
   );
+}
+
+/**
+ * Call it before this object takes a remote that it does not hold, or deletes one. Throws UnreadableKind while an object
+ * that cannot be read may hold it. What bears the owner mark of this object is its own.
+ */
+export function refuseUnreadableHolder(
+  context: ReconcileContext,
+  id: string,
+  reason: "OwnershipConflict" | "InUse",
+): void {
+  const { kind, cluster, owner } = context;
+  const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});
+  if (isMarkOf(mark, owner)) return;
+  refuseUnreadableKind(cluster, kind.kind, reason, `one of them may have ${id}`);
 }
 
 /** The spec names the object that has the remote, and that one does not give it yet. */
@@ -82,7 +98,7 @@ const otherThan = (object: ManagedObject, first: ManagedObject | undefined): Man
   first?.metadata.uid === object.metadata.uid ? undefined : first;
 
 /** Whether the object has the remote. One that only observes it, or has set none of its modules, does not. */
-const holds = (kind: Kind, object: ManagedObject, id: string): boolean =>
+export const holds = (kind: Kind, object: ManagedObject, id: string): boolean =>
   !isObserver(object) &&
   !setsNoModule(kind, { ...object, spec: {} }) &&
   (object.status?.id === id || retiringIDs(object.status).includes(id));

@@ -79,6 +79,7 @@ function parentsOf(
 /** Other objects that stand for the same entry, including objects without an id. */
 function siblingsOf(context: ReconcileContext, location: EntryLocation, id: string): ManagedObject[] {
   const { cluster, kind, object } = context;
+  refuseUnreadableKind(cluster, kind.kind, "InUse", `one of them may stand for ${id}`);
   const named = parentsOf(context, location, id)
     .flatMap((parent) => cluster.referrersOf(location.parent, parent))
     .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id)

@@ -220,7 +220,15 @@ export class FakeCluster implements Cluster {
 
   isAccountOrphaned = (): boolean => this.isAccountAbandoned;
 
-  visibilityOf = (kind: string): Visibility => this.visibility.get(kind) ?? "Visible";
+  /** Namespaces of which nothing can be read. */
+  readonly unread: string[] = [];
+
+  visibilityOf = (kind: string, namespace?: string): Visibility => {
+    const isUnread = namespace === undefined ? this.unread.length > 0 : this.unread.includes(namespace);
+    return this.visibility.get(kind) ?? (isUnread ? "Unreadable" : "Visible");
+  };
+
+  unreadNamespaces = (kind: string): string[] => (this.visibility.has(kind) ? [] : this.unread);
 
   hasEnded = ({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean =>
     this.knowsEnds && this.#created.has(`uid-${kind}-${name}`) && this.get(kind, namespace, name) === undefined;

@@ -335,6 +335,52 @@ describe("Informer", () => {
     ]);
   });
 
+  it("goes on without a namespace that is refused, says which it is, and begins there when it is not any more", async () => {
+    create("a", "one");
+    create("b", "two");
+    server.forbidden.add("two");
+    inform({ namespaces: ["one", "two"], timing: { ...quick, refusedSeconds: 0.02 } });
+    const listed: string[] = [];
+    informer.addListHandler((namespace) => listed.push(`${namespace} ${informer.store.list(namespace).length}`));
+    await informer.settled;
+    const state = () =>
+      ["one", "two", "three"].map((namespace) => [
+        ...[informer.watches(namespace), informer.hasSyncedIn(namespace), informer.refusalIn(namespace)],
+        ...[informer.isConnectedIn(namespace), informer.problemIn(namespace)?.includes("Forbidden")],
+      ]);
+    const notWatched = [false, false, undefined, false, undefined];
+    const read = [true, true, undefined, true, undefined];
+    expect(state()).toEqual([read, [true, false, "forbidden", false, true], notWatched]);
+    expect([informer.hasSynced, informer.store.size, listed]).toEqual([false, 1, ["one 1"]]);
+
+    server.forbidden.clear();
+    await informer.synced;
+    expect(state()).toEqual([read, read, notWatched]);
+    expect(listed).toEqual(["one 1", "two 1"]);
+  });
+
+  it("says which namespace it may not watch any more, keeps its objects, and goes on when it may", async () => {
+    create("a", "one");
+    create("b", "two");
+    inform({ namespaces: ["one", "two"], timing: { ...quick, deadSeconds: 0.02 } });
+    await informer.synced;
+    server.forbidden.add("two");
+    for (const watch of server.watches) watch.end();
+    await until(() => informer.isDeadIn("two"));
+    expect([informer.isDeadIn("one"), informer.hasSyncedIn("two"), informer.store.size]).toEqual([false, true, 2]);
+    server.storage.delete(collection, "two/b");
+    create("c", "two");
+    server.forbidden.clear();
+    await until(() => !informer.isDeadIn("two") && informer.store.list("two")[0]?.metadata.name === "c");
+  });
+
+  it("asks for all namespaces at once where none is given", async () => {
+    inform();
+    await informer.synced;
+    expect([informer.namespaces, informer.watches("any"), informer.hasSyncedIn("any")]).toEqual([[""], true, true]);
+    expect([informer.isConnectedIn("any"), informer.isDeadIn("any")]).toEqual([true, false]);
+  });
+
   it("calls a late handler with all objects, and survives one that throws", async () => {
     create("a");
     await inform().synced;

@@ -26,6 +26,9 @@ export interface InformerOptions<T extends KubeObject> {
 
 export type Handler<T extends KubeObject> = (change: Change<T>) => void;
 
+/** All namespaces, for one reflector. */
+const EVERYWHERE = "";
+
 interface Run {
   abort: AbortController;
   ended: Promise<unknown>;
@@ -50,9 +53,12 @@ export class Informer<T extends KubeObject = KubeObject> {
   readonly #options: InformerOptions<T>;
   readonly #log: Logger;
   readonly #handlers = new Set<Handler<T>>();
+  readonly #onListed = new Set<(namespace: string) => void>();
   readonly #synced = Promise.withResolvers<void>();
   readonly #settled = Promise.withResolvers<void>();
-  #reflectors: Reflector[] = [];
+  readonly #scopes: ReadonlySet<string>;
+  #reflectors = new Map<string, Reflector>();
+  /** Namespaces that were never listed. */
   #missing: Set<string>;
   /** Namespaces that are still to be listed, and whose lists are not refused. */
   #unsettled: Set<string>;
@@ -62,8 +68,9 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.type = options.type;
     this.#options = options;
     this.#log = options.log.child({ logger: "informer", resource: resourceName(options.type) });
-    this.#missing = new Set(this.#namespaces);
-    this.#unsettled = new Set(this.#namespaces);
+    this.#scopes = new Set(this.namespaces);
+    this.#missing = new Set(this.namespaces);
+    this.#unsettled = new Set(this.namespaces);
     this.synced = this.#synced.promise;
     this.synced.catch(() => {});
     this.settled = Promise.race([this.synced, this.#settled.promise]);
@@ -75,30 +82,65 @@ export class Informer<T extends KubeObject = KubeObject> {
     });
   }
 
+  /** The namespaces that it watches. One that is empty stands for all. */
+  get namespaces(): readonly string[] {
+    return this.#options.namespaces?.length ? this.#options.namespaces : [EVERYWHERE];
+  }
+
+  watches(namespace: string): boolean {
+    return this.#scopeOf(namespace) !== undefined;
+  }
+
   get hasSynced(): boolean {
     return this.#missing.size === 0;
+  }
+
+  /** Whether the store has had all objects of this namespace once. False for a namespace that it does not watch. */
+  hasSyncedIn(namespace: string): boolean {
+    const scope = this.#scopeOf(namespace);
+    return scope !== undefined && !this.#missing.has(scope);
+  }
+
+  /** Why there is no complete list of this namespace yet, if the server refuses it at the moment. */
+  refusalIn(namespace: string): Refusal | undefined {
+    return this.hasSyncedIn(namespace) ? undefined : this.#reflectorOf(namespace)?.refusal;
+  }
+
+  /** Why the store may be out of date with this namespace at the moment. */
+  problemIn(namespace: string): string | undefined {
+    return this.#reflectorOf(namespace)?.problem;
+  }
+
+  /** Whether list and watch of this namespace are in order at the moment. */
+  isConnectedIn(namespace: string): boolean {
+    return this.hasSyncedIn(namespace) && this.#reflectorOf(namespace)?.isConnected === true;
+  }
+
+  /** Whether the store has not been up to date with this namespace for long. */
+  isDeadIn(namespace: string): boolean {
+    return this.#reflectorOf(namespace)?.isDead === true;
   }
 
   /** Why the informer is not synced yet, or what has kept its store from being up to date for long. */
   get reason(): string | undefined {
     if (!this.hasSynced) return this.problem ?? `${resourceName(this.type)}: not listed yet`;
-    const dead = this.#reflectors.find(({ isDead }) => isDead);
+    const dead = this.#all.find(({ isDead }) => isDead);
     return dead && (dead.problem ?? `${resourceName(this.type)}: not up to date`);
   }
 
   /** Why there is no complete list yet, if the server refuses it at the moment. */
   get refusal(): Refusal | undefined {
-    return this.hasSynced ? undefined : this.#reflectors.find(({ refusal }) => refusal)?.refusal;
+    return this.hasSynced ? undefined : this.#all.find(({ refusal }) => refusal)?.refusal;
   }
 
   /** Whether all lists and watches are in order at the moment. */
   get isConnected(): boolean {
-    return this.hasSynced && this.#reflectors.every(({ isConnected }) => isConnected);
+    return this.hasSynced && this.#all.every(({ isConnected }) => isConnected);
   }
 
   /** Why the store may be out of date at the moment, before or after the first sync. */
   get problem(): string | undefined {
-    return this.#reflectors.find(({ problem }) => problem)?.problem;
+    return this.#all.find(({ problem }) => problem)?.problem;
   }
 
   /** Returns a function that removes the handler. */
@@ -108,11 +150,16 @@ export class Informer<T extends KubeObject = KubeObject> {
     return () => this.#handlers.delete(handler);
   }
 
+  /** `onListed` is called with each namespace when the store has its first complete list. */
+  addListHandler(onListed: (namespace: string) => void): void {
+    this.#onListed.add(onListed);
+  }
+
   start(): void {
     if (this.#run) return;
     const abort = new AbortController();
-    this.#reflectors = this.#namespaces.map((namespace) => this.#reflect(namespace));
-    this.#run = { abort, ended: Promise.all(this.#reflectors.map((reflector) => reflector.run(abort.signal))) };
+    this.#reflectors = new Map(this.namespaces.map((namespace) => [namespace, this.#reflect(namespace)]));
+    this.#run = { abort, ended: Promise.all(this.#all.map((reflector) => reflector.run(abort.signal))) };
   }
 
   /** Resolves when no connection and no timer is left and no handler will be called. The store keeps its objects. */
@@ -123,8 +170,16 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.#synced.reject(new Error(`${resourceName(this.type)}: stopped before it was listed`));
   }
 
-  get #namespaces(): readonly string[] {
-    return this.#options.namespaces?.length ? this.#options.namespaces : [""];
+  get #all(): Reflector[] {
+    return [...this.#reflectors.values()];
+  }
+
+  #scopeOf(namespace: string): string | undefined {
+    return [EVERYWHERE, namespace].find((scope) => this.#scopes.has(scope));
+  }
+
+  #reflectorOf(namespace: string): Reflector | undefined {
+    return this.#reflectors.get(this.#scopeOf(namespace) ?? namespace);
   }
 
   #reflect(namespace: string): Reflector {
@@ -152,7 +207,9 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   #listed(namespace: string): void {
     this.#settle(namespace);
-    if (!this.#missing.delete(namespace) || !this.hasSynced) return;
+    if (!this.#missing.delete(namespace)) return;
+    for (const onListed of this.#onListed) onListed(namespace);
+    if (!this.hasSynced) return;
     this.#log.info({ objects: this.store.size }, "Synced");
     this.#synced.resolve();
   }

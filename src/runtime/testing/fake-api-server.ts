@@ -43,6 +43,8 @@ export class FakeApiServer implements AsyncDisposable {
   initialEvents: "send" | "ignore" | "reject" = "send";
   /** Collections that are not served, as if their CRD were absent. */
   readonly absent = new Set<string>();
+  /** Namespaces in which the client has no rights. */
+  readonly forbidden = new Set<string>();
   /** The only bearer token that is accepted. */
   token: string | undefined;
 
@@ -95,13 +97,18 @@ export class FakeApiServer implements AsyncDisposable {
     }
     const target = targetOf(pathname);
     if (this.absent.has(target.collection)) return answer(response, 404, "404 page not found\n");
-    if (query.get("watch") === "true") return this.#watch(target, query, response);
     try {
+      this.#authorize(target);
+      if (query.get("watch") === "true") return this.#watch(target, query, response);
       answer(response, method === "POST" ? 201 : 200, this.#handle(received, target));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       answer(response, error.code, status(error));
     }
+  }
+
+  #authorize({ namespace = "" }: Target): void {
+    if (this.forbidden.has(namespace)) throw new Refused(403, "Forbidden");
   }
 
   #handle(received: Received, target: Target): object {

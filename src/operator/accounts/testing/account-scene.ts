@@ -55,6 +55,8 @@ export class AccountScene {
   wasKilled = false;
   /** How many objects need an account, by its `namespace/name`. */
   readonly dependents = new Map<string, number>();
+  /** What a person does so that all objects can be read. Undefined: they can be. */
+  unread: string | undefined;
   /** Whether this installation writes to the GatewayAccounts. */
   isOurs = true;
   unreadableKinds: readonly string[] = [];
@@ -250,6 +252,7 @@ export class AccountScene {
       onListDelta: () => {},
       onAvailabilityChange: (keys, available) => this.availabilityChanges.push([keys.map(nameOf), available]),
       recordedIn: (key) => this.#recordedIn(key),
+      unreadIn: () => this.unread,
       onKeyChange: (key) => this.changedKeys.push(nameOf(key)),
       hasObjectFor: () => true,
     });

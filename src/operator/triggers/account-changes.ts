@@ -1,0 +1,22 @@
+import { isDeepStrictEqual } from "node:util";
+import { conditionOf } from "../../objects/object.ts";
+import { annotations } from "../../schema/contract.ts";
+import type { AccountObject } from "../accounts/all-credentials.ts";
+
+/** Ignores changes of the status, since only the operator writes it. */
+export function needsReconcile(old: AccountObject, object: AccountObject): boolean {
+  const relevant = ({ metadata }: AccountObject) => [
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.annotations?.[annotations.reconcileRequestedAt],
+  ];
+  return !isDeepStrictEqual(relevant(old), relevant(object));
+}
+
+/** Whether objects may belong to another account now. */
+export const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
+  old.metadata.generation !== metadata.generation ||
+  old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
+  old.metadata.annotations?.[annotations.orphan] !== metadata.annotations?.[annotations.orphan];
+
+export const readyStatus = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;
