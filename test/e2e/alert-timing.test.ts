@@ -1,9 +1,9 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { prometheusPrograms, withoutPrometheus } from "../../tools/prometheus/programs.ts";
+import { run } from "../../tools/shared/run.ts";
 import { type Monitoring, renderMonitoring, scraped } from "./support/monitoring.ts";
 
 const labels = (more: Readonly<Record<string, string>> = {}): string =>
@@ -214,12 +214,10 @@ describe.skipIf(!programs)(`promtool ${programs ? "" : withoutPrometheus}`, () =
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  const promtool = (...args: string[]): Promise<{ code: number; output: string }> =>
-    new Promise((resolve) => {
-      execFile(programs?.promtool ?? "", args, { cwd: directory }, (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code) : 0, output: stdout + stderr });
-      });
-    });
+  const promtool = async (...args: string[]): Promise<{ code: number; output: string }> => {
+    const { code, stdout, stderr } = await run(programs?.promtool ?? "", args, { cwd: directory });
+    return { code, output: stdout + stderr };
+  };
 
   /** Runs the cases in one process, and resolves with what is wrong. */
   async function failures(given: readonly Case[]): Promise<string> {

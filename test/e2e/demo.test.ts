@@ -1,29 +1,22 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BUILD_MS, externalDNSBinary } from "../../tools/cluster/build/build.ts";
 import { bindPrograms, withoutBind } from "../../tools/dns/programs.ts";
 import { Child } from "../../tools/shared/child.ts";
+import { run } from "../../tools/shared/run.ts";
 
 const DEMO = join(import.meta.dirname, "../../tools/demo/main.ts");
 
 /** Runs lines as a person would paste them. A line that fails, or does not end, ends all. */
-async function paste(lines: readonly string[]): Promise<{ code: number | null; output: string }> {
+async function paste(lines: readonly string[]): Promise<{ code: number; output: string }> {
   const script = [
+    "exec 2>&1",
     "shopt -s expand_aliases",
     "set -e -o pipefail",
     ...lines.flatMap((line) => [`echo '$' ${quoted(line)}`, line]),
   ];
-  const shell = spawn("bash", ["-c", script.join("\n")], { timeout: 200_000, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [shell.stdout, shell.stderr]) {
-    stream.on("data", (chunk) => {
-      output += chunk;
-    });
-  }
-  const [code] = await once(shell, "close");
-  return { code, output };
+  const { code, stdout } = await run("bash", ["-c", script.join("\n")], { timeout: 200_000 });
+  return { code, output: stdout };
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,7 +1,5 @@
-import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
@@ -9,6 +7,7 @@ import { prometheusPrograms, withoutPrometheus } from "../../tools/prometheus/pr
 import { Prometheus, type Series } from "../../tools/prometheus/prometheus.ts";
 import { examples } from "../../tools/shared/examples.ts";
 import { conditionOf, isReady, manifest } from "../../tools/shared/objects.ts";
+import { run } from "../../tools/shared/run.ts";
 import { ClusterGate, Gate, type Substitute } from "../support/gate.ts";
 import { managedKinds } from "../support/kube.ts";
 import { OperatorProcess } from "../support/operator-process.ts";
@@ -296,10 +295,8 @@ describe.skipIf(!programs)(`a real Prometheus ${programs ? "" : withoutPrometheu
 
   test("promtool has nothing to say about the metrics", async () => {
     const said = await Promise.all([...replicas.values()].map(async (one) => lint(await one.read("/metrics"))));
-    expect(said).toEqual([
-      { code: 0, output: "" },
-      { code: 0, output: "" },
-    ]);
+    const nothing = { code: 0, stdout: "", stderr: "" };
+    expect(said).toEqual([nothing, nothing]);
   });
 
   describe("with 1,000 objects", () => {
@@ -356,16 +353,5 @@ describe.skipIf(!programs)(`a real Prometheus ${programs ? "" : withoutPrometheu
     });
   });
 
-  interface Said {
-    readonly code: number | null;
-    readonly output: string;
-  }
-
-  async function lint(metrics: string): Promise<Said> {
-    const child = spawn(programs?.promtool ?? "", ["check", "metrics"], { stdio: ["pipe", "pipe", "pipe"] });
-    child.stdin.end(metrics);
-    const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
-    const [code, output, errors] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-    return { code, output: output + errors };
-  }
+  const lint = (metrics: string) => run(programs?.promtool ?? "", ["check", "metrics"], { input: metrics });
 });

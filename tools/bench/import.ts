@@ -1,8 +1,6 @@
 // Measures `import --all` of an account with many resources at the default request budget.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { OPERATOR } from "../shared/operator.ts";
+import { runCommand } from "../shared/operator.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { fill } from "./account.ts";
 
@@ -10,15 +8,9 @@ const { values } = parseArgs({ options: { resources: { type: "string", default: 
 
 async function importAll({ url, apiKey }: Simulator): Promise<{ seconds: number; text: string; code: number }> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [OPERATOR, "import", "--all"], {
-    env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: "/dev/null", GATEWAY_BASE_URL: url, GATEWAY_API_KEY: apiKey },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout.on("data", (chunk) => {
-    text += chunk;
-  });
-  const [code] = await once(child, "close");
+  const env = { KUBECONFIG: "/dev/null", GATEWAY_BASE_URL: url, GATEWAY_API_KEY: apiKey };
+  const { stdout: text, stderr, code } = await runCommand(["import", "--all"], env);
+  process.stderr.write(stderr);
   return { seconds: (performance.now() - startedAt) / 1000, text, code };
 }
 

@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Cluster } from "../cluster/cluster.ts";
-import { OPERATOR, Operator, undisturbed } from "../shared/operator.ts";
+import { Operator, runCommand, undisturbed } from "../shared/operator.ts";
+import type { Ended } from "../shared/run.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { fill } from "./account.ts";
 
@@ -44,7 +43,7 @@ export async function takeOver(options: TakeOverOptions): Promise<Finding[]> {
     onFinding?.(finding);
   };
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    runCommand([...args, "-n", namespace], {
+    timed([...args, "-n", namespace], {
       // The cluster may have objects of others.
       ...{ KUBECONFIG: cluster.kubeconfig, WATCH_NAMESPACES: namespace },
       ...{ GATEWAY_BASE_URL: simulator.url, GATEWAY_API_KEY: simulator.apiKey, ...env },
@@ -96,29 +95,14 @@ export async function takeOver(options: TakeOverOptions): Promise<Finding[]> {
   return findings;
 }
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-  seconds: number;
-}
-
 /** Runs a command as a user does, at the default request budget unless `env` says otherwise. */
-async function runCommand(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+async function timed(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Ended & { seconds: number }> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [OPERATOR, ...args], {
-    env: { PATH: process.env["PATH"] ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (chunk) => {
-    stdout += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-  });
-  const [code] = await once(child, "close");
-  return { code, stdout, stderr, seconds: (performance.now() - startedAt) / 1000 };
+  const ended = await runCommand(args, env);
+  return { ...ended, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;

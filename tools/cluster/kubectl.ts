@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { text } from "node:stream/consumers";
+import { type Ended, run } from "../shared/run.ts";
 
 export interface KubectlOptions {
   /** The standard input of kubectl. */
@@ -11,13 +10,7 @@ export interface KubectlOptions {
   readonly allowFailure?: boolean;
 }
 
-export interface KubectlResult {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly code: number;
-}
-
-export type KubectlRun = (args: string[], options?: KubectlOptions) => Promise<KubectlResult>;
+export type KubectlRun = (args: string[], options?: KubectlOptions) => Promise<Ended>;
 
 /** Runs kubectl for one cluster, without the settings and caches of the user. */
 export function kubectlFor({ kubectl, kubeconfig }: { kubectl: string; kubeconfig: string }): KubectlRun {
@@ -25,18 +18,11 @@ export function kubectlFor({ kubectl, kubeconfig }: { kubectl: string; kubeconfi
   const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: "/dev/null", KUBERC: "off" };
 
   return async (args, { input, allowFailure = false } = {}) => {
-    const child = spawn(kubectl, args, { env, stdio: ["pipe", "pipe", "pipe"] });
-    // kubectl may exit before it has read everything
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(input ?? "");
-    const exit = new Promise<number>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) => resolve(code ?? 1));
-    });
-    const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
+    const ended = await run(kubectl, args, { env, ...(input !== undefined && { input }) });
     // other arguments may contain secrets
-    if (code !== 0 && !allowFailure) throw new Error(`kubectl ${args[0]} failed (exit ${code}): ${stderr.trim()}`);
-    return { stdout, stderr, code };
+    if (ended.code !== 0 && !allowFailure)
+      throw new Error(`kubectl ${args[0]} failed (exit ${ended.code}): ${ended.stderr.trim()}`);
+    return ended;
   };
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Child, type ChildSettings } from "./child.ts";
 import { clusterRequests, type Labels, sumOf } from "./metrics.ts";
+import { type Ended, run } from "./run.ts";
 
 export const OPERATOR = join(import.meta.dirname, "../../src/main.ts");
 
@@ -34,6 +35,16 @@ export const environmentOf = ({ kubeconfig, gateway, namespaces = [], env }: Ope
   LOG_LEVEL: "info",
   ...env,
 });
+
+/** Runs a command of the program to its end. It has no other variables than PATH and those that are given. */
+export const runCommand = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  killAt?: string,
+): Promise<Ended> => {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return run(process.execPath, [OPERATOR, ...args], { env: { PATH, NODE_COMPILE_CACHE, ...env }, killAt });
+};
 
 /** The operator, in a process of its own. */
 export class Operator extends Child {

@@ -1,19 +1,12 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
 import { helmBinary } from "../../../tools/cluster/build/build.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
+import { type Ended, run } from "../../../tools/shared/run.ts";
 
 export const chart = join(import.meta.dirname, "../../../charts/tunnel-gateway-operator");
 
-export interface HelmAnswer {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-export type Helm = (...args: string[]) => Promise<HelmAnswer>;
+export type Helm = (...args: string[]) => Promise<Ended>;
 
 /** A real Helm, untouched by the user's own settings. Failures are answers; see `succeeded`. */
 export async function helmFor({
@@ -28,19 +21,11 @@ export async function helmFor({
     ...{ PATH: process.env["PATH"] ?? "", KUBECONFIG: kubeconfig, HOME: home },
     ...{ HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
   };
-  return async (...args) => {
-    const child = spawn(binary, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-    const exit = new Promise<number>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) => resolve(code ?? 1));
-    });
-    const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
-    return { code, stdout, stderr };
-  };
+  return (...args) => run(binary, args, { env });
 }
 
 /** What it printed; throws with what it complained of. */
-export async function succeeded(answer: Promise<HelmAnswer>): Promise<string> {
+export async function succeeded(answer: Promise<Ended>): Promise<string> {
   const { code, stdout, stderr } = await answer;
   if (code !== 0) throw new Error(`helm failed (exit ${code}): ${stderr.trim()}`);
   return stdout;

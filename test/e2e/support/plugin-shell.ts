@@ -31,6 +31,7 @@ export async function pluginShell(
   const shell = new Shell(directory, {
     env: {
       ...{ PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig },
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
       // other tests share the cluster
       WATCH_NAMESPACES: world.namespace,
       ...env,

@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { json, text } from "node:stream/consumers";
 import { parse } from "yaml";
 import { GROUP } from "../../../src/schema/contract.ts";
 import { verdictBinary } from "../../../tools/cluster/build/build.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
+import { run } from "../../../tools/shared/run.ts";
 
 /** The result of one tool for one object: its value or its error. */
 interface Outcome {
@@ -25,11 +24,11 @@ export async function judge(
   objects: readonly object[],
   scripts: Readonly<Record<string, string>> = {},
 ): Promise<Verdict[]> {
-  const child = spawn(await verdictBinary(), { stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.end(JSON.stringify({ objects, scripts }));
-  const complaint = text(child.stderr);
-  const answer = json(child.stdout).catch(async () => Promise.reject(new Error(await complaint)));
-  return (await answer) as Verdict[];
+  const { code, stdout, stderr } = await run(await verdictBinary(), [], {
+    input: JSON.stringify({ objects, scripts }),
+  });
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
 }
 
 /** The Lua of examples/gitops/argocd: health of the group, discovery of the actions of a kind, and each by its name. */

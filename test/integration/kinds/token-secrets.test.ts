@@ -1,9 +1,7 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { annotations, secretAnnotations } from "../../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
-import { OPERATOR } from "../../../tools/shared/operator.ts";
+import { command } from "../../support/command.ts";
 import { useWorld } from "../../support/world.ts";
 
 const world = useWorld({ env: { REQUEST_TIMEOUT: "5s" } });
@@ -122,9 +120,9 @@ test("uninstalling with policy retain keeps the token, and a later operator reco
   await world.ready("APIKey", "released");
   const token = await tokenIn("released");
   await world.operator.stop();
-  const env = { ...process.env, KUBECONFIG: world.cluster.kubeconfig, WATCH_NAMESPACES: world.namespace };
-  const args = [OPERATOR, "uninstall", "--policy", "retain"];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  const env = { WATCH_NAMESPACES: world.namespace };
+  const { code, stdout, stderr } = await command(world, ["uninstall", "--policy", "retain"], env);
+  expect(code, stderr).toBe(0);
   expect(stdout).toMatch(/Released \d+ objects/);
   expect(await ownersOf("released")).toEqual([]);
   const before = posts();
