@@ -10,7 +10,13 @@ const repository = resolve(import.meta.dirname, "../..");
 async function workspace(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "generate-"));
   for (const folder of ["src", "examples"]) await cp(join(repository, folder), join(root, folder), { recursive: true });
-  for (const file of ["package.json", "README.md", "docs/commands.md", "charts/tunnel-gateway-operator/Chart.yaml"])
+  for (const file of [
+    "package.json",
+    "README.md",
+    "docs/commands.md",
+    "docs/install.md",
+    "charts/tunnel-gateway-operator/Chart.yaml",
+  ])
     await cp(join(repository, file), join(root, file));
   await symlink(join(repository, "node_modules"), join(root, "node_modules"));
   return root;

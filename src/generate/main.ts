@@ -10,6 +10,8 @@ import { chartParts } from "./chart.ts";
 import { withHelp } from "./commands.ts";
 import { crdOf } from "./crd.ts";
 import { dashboard } from "./dashboard.ts";
+import { withCounts } from "./doctor.ts";
+import { withScopes } from "./k9s.ts";
 import { outputPage, outputSchemas } from "./outputs.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { withKinds } from "./reference/readme.ts";
@@ -40,7 +42,9 @@ const written: Readonly<Record<string, (text: string, examples: Examples) => str
   [`${chart}/Chart.yaml`]: (text, examples) => withArtifactHub(text, customResources, examples),
   "README.md": (text) => withKinds(text, kindTable(catalogue, "docs/reference/")),
   "examples/gitops/argocd/argocd-cm.yaml": (text) => withActions(text, kinds),
+  "examples/k9s/plugins.yaml": (text) => withScopes(text, customResources),
   "docs/commands.md": withHelp,
+  "docs/install.md": withCounts,
 };
 
 async function generated(): Promise<Map<string, string>> {
