@@ -1,25 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { ManagedObject } from "../../objects/object.ts";
-import { KubeClient } from "../../runtime/connection/client.ts";
-import { Transport } from "../../runtime/connection/transport.ts";
-import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { deleteDNSEndpoint, keepDNSEndpoint, writeDNSEndpoint } from "./dns-endpoints.ts";
 
 const ENDPOINTS = "externaldns.k8s.io/v1alpha1/dnsendpoints";
 
 let server: FakeApiServer;
-let transport: Transport;
 let client: KubeClient;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
-  client = new KubeClient(transport, { fieldManager: "test" });
-});
-
-afterEach(async () => {
-  await transport.close();
-  await server[Symbol.asyncDispose]();
+  ({ server, client } = await apiServerForTest());
 });
 
 const objectNamed = (name: string): ManagedObject => ({

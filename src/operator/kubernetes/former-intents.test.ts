@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { formatIntent } from "../../objects/intent.ts";
@@ -7,10 +7,10 @@ import { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { KubeClient } from "../../runtime/connection/client.ts";
-import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { annotations, INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { FormerIntents, type FormerIntentsOptions } from "./former-intents.ts";
@@ -23,27 +23,19 @@ const kinds = [IPPolicy, TCPEdge];
 const born = Date.parse("2026-01-01T00:00:00Z");
 
 let server: FakeApiServer;
-let transport: Transport;
 let kube: KubeClient;
 let stores: Map<string, { store: Store<ManagedObject> }>;
 let signatures: IntentSignatures;
 let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
-  kube = new KubeClient(transport, { fieldManager: "test" });
+  ({ server, client: kube } = await apiServerForTest());
   stores = new Map(kinds.map(({ kind }) => [kind, { store: new Store<ManagedObject>() }]));
   signatures = new IntentSignatures(createSecretKey(randomBytes(32)), "c1");
   log = recordingLogger();
   server.storage.create("v1/secrets", {
     ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace: "own", name: INTENT_KEY_SECRET } },
   });
-});
-
-afterEach(async () => {
-  await transport.close();
-  await server[Symbol.asyncDispose]();
 });
 
 const intentAt = (time: number): string => formatIntent({ signed: true, first: time, last: time, old: "ipp_1" });

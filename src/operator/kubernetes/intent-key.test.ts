@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../runtime/clock.ts";
-import { KubeClient } from "../../runtime/connection/client.ts";
-import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { until } from "../../runtime/testing/until.ts";
 import { INTENT_KEY_SECRET } from "../../schema/contract.ts";
@@ -13,25 +13,19 @@ const SECRETS = "v1/secrets";
 const stored = `own/${INTENT_KEY_SECRET}`;
 
 let server: FakeApiServer;
-let transport: Transport;
+let client: KubeClient;
 let keys: IntentKey[];
 let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
+  ({ server, client } = await apiServerForTest());
   keys = [];
   log = recordingLogger();
 });
 
-afterEach(async () => {
-  await Promise.all(keys.map((key) => key.stop()));
-  await transport.close();
-  await server[Symbol.asyncDispose]();
-});
+afterEach(() => Promise.all(keys.map((key) => key.stop())));
 
 function start(): IntentKey {
-  const client = new KubeClient(transport, { fieldManager: "test" });
   const key = new IntentKey({ client, namespace: "own", clock: systemClock, log, random: () => 0 });
   keys.push(key);
   key.start();
@@ -67,7 +61,6 @@ describe("the key that signs intents", () => {
 
   it("is that of another process that has stored it first", async () => {
     const theirs = Buffer.alloc(32, 7).toString("base64");
-    const client = new KubeClient(transport, { fieldManager: "test" });
     let asked = 0;
     const get: KubeClient["get"] = async (type, ref, options) => {
       const answer = client.get<never>(type, ref, options);

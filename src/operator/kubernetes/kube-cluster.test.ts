@@ -1,15 +1,15 @@
 import { createSecretKey, randomBytes } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { KubeClient } from "../../runtime/connection/client.ts";
-import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
-import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import { type Informers, indexersOf } from "./indexes.ts";
@@ -23,7 +23,7 @@ const signatures = new IntentSignatures(createSecretKey(randomBytes(32)), "c1");
 const intent = { signed: true as const, first: 1_000, last: 2_000 };
 
 let server: FakeApiServer;
-let transport: Transport;
+let client: KubeClient;
 let store: Store<ManagedObject>;
 let cluster: KubeCluster;
 /** What was said to the keeper of the operator's rights. */
@@ -31,11 +31,10 @@ const rights: string[] = [];
 
 beforeEach(async () => {
   rights.length = 0;
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
+  ({ server, client } = await apiServerForTest());
   store = new Store({ indexers: indexersOf(IPPolicy) });
   cluster = new KubeCluster({
-    client: new KubeClient(transport, { fieldManager: "test" }),
+    client,
     kinds: [IPPolicy],
     informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
     recorder: { emit: () => {} } as unknown as EventRecorder,
@@ -62,11 +61,6 @@ beforeEach(async () => {
       settle: async (namespace) => void rights.push(`settle ${namespace}`),
     },
   });
-});
-
-afterEach(async () => {
-  await transport.close();
-  await server[Symbol.asyncDispose]();
 });
 
 const accountOf = ({ metadata }: ManagedObject) => metadata.labels?.["account"];

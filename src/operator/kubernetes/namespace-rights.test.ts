@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { KubeClient } from "../../runtime/connection/client.ts";
-import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { FINALIZER, RIGHTS_FINALIZER } from "../../schema/contract.ts";
 import { NamespaceRights, type NamespaceRightsOptions } from "./namespace-rights.ts";
@@ -13,14 +13,13 @@ const BINDINGS = "rbac.authorization.k8s.io/v1/rolebindings";
 const OTHERS = "example.com/audit";
 
 let server: FakeApiServer;
-let transport: Transport;
+let client: KubeClient;
 let store: Store<KubeObject>;
 let source: { hasSyncedIn: () => boolean; store: Store<KubeObject> };
 let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
+  ({ server, client } = await apiServerForTest());
   store = new Store<KubeObject>();
   source = { hasSyncedIn: () => true, store };
   log = recordingLogger();
@@ -30,14 +29,9 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  await transport.close();
-  await server[Symbol.asyncDispose]();
-});
-
 const rightsOf = (options: Partial<NamespaceRightsOptions> = {}): NamespaceRights =>
   new NamespaceRights({
-    ...{ client: new KubeClient(transport, { fieldManager: "test" }), clock: systemClock, log },
+    ...{ client, clock: systemClock, log },
     ...{ binding: "deletion", keeps: true, namespaces: ["team"], sources: () => [source], leads: () => true },
     ...options,
   });

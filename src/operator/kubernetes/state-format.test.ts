@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KubeClient } from "../../runtime/connection/client.ts";
-import { Transport } from "../../runtime/connection/transport.ts";
-import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
@@ -11,23 +11,16 @@ const SECRETS = "v1/secrets";
 const KEY = `own/${INTENT_KEY_SECRET}`;
 
 let server: FakeApiServer;
-let transport: Transport;
 let client: KubeClient;
 let clock: VirtualClock;
 let step: StateFormat;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
-  client = new KubeClient(transport, { fieldManager: "test" });
+  ({ server, client } = await apiServerForTest());
   clock = new VirtualClock();
 });
 
-afterEach(async () => {
-  await step.stop();
-  await transport.close();
-  await server[Symbol.asyncDispose]();
-});
+afterEach(() => step.stop());
 
 /** Records that a program of this format was the leader; undefined: one that recorded none. */
 function given(format: string | undefined): void {

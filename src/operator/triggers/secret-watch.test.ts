@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Informer } from "../../runtime/cache/informer.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { KubeClient } from "../../runtime/connection/client.ts";
-import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { until } from "../../runtime/testing/until.ts";
 import { secretWatch } from "./secret-watch.ts";
@@ -12,24 +12,18 @@ import { secretWatch } from "./secret-watch.ts";
 const VALUE = "c2VjcmV0";
 
 let server: FakeApiServer;
-let transport: Transport;
+let client: KubeClient;
 let informer: Informer | undefined;
 let changed: string[];
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
+  ({ server, client } = await apiServerForTest());
   changed = [];
 });
 
-afterEach(async () => {
-  await informer?.stop();
-  await transport.close();
-  await server[Symbol.asyncDispose]();
-});
+afterEach(() => informer?.stop());
 
 function watching(config: { watchSecrets: boolean; watchNamespaces: string[] }): Informer | undefined {
-  const client = new KubeClient(transport, { fieldManager: "test" });
   const options = { config, client, clock: systemClock, log: recordingLogger() };
   informer = secretWatch(options, (reference) => changed.push(reference));
   informer?.start();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KubeClient } from "../connection/client.ts";
-import { Transport } from "../connection/transport.ts";
+import type { KubeClient } from "../connection/client.ts";
 import type { KubeObject, ResourceType } from "../object.ts";
-import { FakeApiServer } from "../testing/fake-api-server.ts";
+import { apiServerForTest } from "../testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../testing/fake-api-server.ts";
 import { recordingLogger } from "../testing/logs.ts";
 import { until } from "../testing/until.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
@@ -28,26 +28,20 @@ const thing = (name: string, value = 0, namespace = "default"): KubeObject => ({
 });
 
 let server: FakeApiServer;
-let transport: Transport;
+let client: KubeClient;
 let informer: Informer;
 let changes: Change[];
 let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
+  ({ server, client } = await apiServerForTest());
   changes = [];
   log = recordingLogger();
 });
 
-afterEach(async () => {
-  await informer.stop();
-  await transport.close();
-  await server[Symbol.asyncDispose]();
-});
+afterEach(() => informer.stop());
 
 function inform(options: Partial<InformerOptions<KubeObject>> = {}): Informer {
-  const client = new KubeClient(transport, { fieldManager: "test" });
   informer = new Informer({ client, type, log, timing: quick, ...options });
   informer.addHandler((change) => changes.push(change));
   informer.start();

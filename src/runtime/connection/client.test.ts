@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { KubeObject, ResourceType } from "../object.ts";
-import { FakeApiServer } from "../testing/fake-api-server.ts";
-import { KubeClient } from "./client.ts";
+import { apiServerForTest } from "../testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../testing/fake-api-server.ts";
+import type { KubeClient } from "./client.ts";
 import {
   isAlreadyExists,
   isConflict,
@@ -11,7 +12,6 @@ import {
   isUnreachable,
   KubeError,
 } from "./errors.ts";
-import { Transport } from "./transport.ts";
 
 const type: ResourceType = { group: "example.dev", version: "v1", plural: "things", kind: "Thing" };
 const collection = "example.dev/v1/things";
@@ -19,18 +19,10 @@ const ref = { namespace: "ns", name: "a" };
 const thing: KubeObject = { apiVersion: "example.dev/v1", kind: "Thing", metadata: ref, spec: { value: 1 } };
 
 let server: FakeApiServer;
-let transport: Transport;
 let client: KubeClient;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
-  client = new KubeClient(transport, { fieldManager: "test", random: () => 0.05 });
-});
-
-afterEach(async () => {
-  await transport.close();
-  await server[Symbol.asyncDispose]();
+  ({ server, client } = await apiServerForTest({ random: () => 0.05 }));
 });
 
 const failure = async (promise: Promise<unknown>): Promise<unknown> =>

@@ -1,26 +1,20 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import type { KubeObject, ResourceType } from "../object.ts";
-import { FakeApiServer } from "../testing/fake-api-server.ts";
-import { KubeClient } from "./client.ts";
+import { apiServerForTest } from "../testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../testing/fake-api-server.ts";
+import type { KubeClient } from "./client.ts";
 import { isFailedTest } from "./errors.ts";
 import { removeFinalizer } from "./finalizer.ts";
-import { Transport } from "./transport.ts";
 
 const type: ResourceType = { group: "example.dev", version: "v1", plural: "things", kind: "Thing" };
 const collection = "example.dev/v1/things";
 const OURS = "example.dev/ours";
 
 let server: FakeApiServer;
-let transport: Transport;
+let client: KubeClient;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
-});
-
-afterEach(async () => {
-  await transport.close();
-  await server[Symbol.asyncDispose]();
+  ({ server, client } = await apiServerForTest());
 });
 
 const create = (finalizers: string[]): KubeObject =>
@@ -35,8 +29,7 @@ const setFinalizers = (finalizers: string[]) =>
 
 const finalizers = () => server.storage.get(collection, "n/a")?.metadata.finalizers;
 
-const remove = (object: KubeObject) =>
-  removeFinalizer(new KubeClient(transport, { fieldManager: "test" }), type, object, OURS);
+const remove = (object: KubeObject) => removeFinalizer(client, type, object, OURS);
 
 it("leaves the finalizers of others", async () => {
   const written = await remove(create(["a", OURS, "b"]));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KubeClient } from "../connection/client.ts";
-import { Transport } from "../connection/transport.ts";
+import type { KubeClient } from "../connection/client.ts";
 import type { KubeObject } from "../object.ts";
-import { FakeApiServer } from "../testing/fake-api-server.ts";
+import { apiServerForTest } from "../testing/api-server-for-test.ts";
+import type { FakeApiServer } from "../testing/fake-api-server.ts";
 import { recordingLogger } from "../testing/logs.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { type EventInput, EventRecorder, truncate } from "./events.ts";
@@ -10,15 +10,13 @@ import { type EventInput, EventRecorder, truncate } from "./events.ts";
 const collection = "events.k8s.io/v1/events";
 
 let server: FakeApiServer;
-let transport: Transport;
+let client: KubeClient;
 let clock: VirtualClock;
 let recorder: EventRecorder;
 
 beforeEach(async () => {
-  server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
+  ({ server, client } = await apiServerForTest());
   clock = new VirtualClock();
-  const client = new KubeClient(transport, { fieldManager: "test" });
   recorder = new EventRecorder({
     client,
     controller: "example.dev/operator",
@@ -30,8 +28,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await recorder.close();
-  await transport.close();
-  await server[Symbol.asyncDispose]();
   expect(clock.pending).toBe(0);
 });
 
