@@ -47,8 +47,7 @@ const requestReconcile = (object: ManagedObject, value: string) =>
   scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, value);
 
 async function remove(object: ManagedObject): Promise<void> {
-  scene.cluster.delete(object);
-  await scene.reconcile(object);
+  await scene.delete(object);
 }
 
 describe("remotes that are missing", () => {
@@ -61,8 +60,7 @@ describe("remotes that are missing", () => {
   ])("$missing of $of: created again: $made, since $why", async ({ of, missing, made }) => {
     const objects = await given(of);
     loseRemotes(missing);
-    await scene.resync(IPPolicy);
-    for (const object of objects) await scene.reconcile(object);
+    await scene.resync(IPPolicy, ...objects);
     expect(rows()).toHaveLength(made ? of : of - missing);
     expect(syncedOf(objects[0] as ManagedObject)?.reason).toBe(made ? "Available" : "AccountMismatch");
     for (const object of objects) expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -89,8 +87,7 @@ describe("remotes that are missing", () => {
   it("are not created again because of an annotation on their objects: an editor of objects must not confirm for the account", async () => {
     const objects = await given(10);
     loseRemotes();
-    await scene.resync(IPPolicy);
-    for (const object of objects) await scene.reconcile(object);
+    await scene.resync(IPPolicy, ...objects);
     for (const object of objects) {
       requestReconcile(object, "after the loss was reported");
       await scene.settle(object, 3);
@@ -151,8 +148,7 @@ describe("remotes that are missing", () => {
       await scene.apply(IPPolicy, `other-${index}`, {}, { namespace: "team-b" });
     await scene.resync(IPPolicy);
     loseRemotes();
-    await scene.resync(IPPolicy);
-    for (const object of objects) await scene.reconcile(object);
+    await scene.resync(IPPolicy, ...objects);
     scene.account.lossGuard.confirmAll(credentials);
     const marks = lost.map((remote) => ({ id: remote.id, namespace: ownerOf(ownerMarkOf(remote) ?? "").namespace }));
     await scene.reconcile(objects[0] as ManagedObject);
@@ -167,8 +163,7 @@ describe("remotes that are missing", () => {
     scene.accountName = "";
     await scene.resync(IPPolicy);
     loseRemotes();
-    await scene.resync(IPPolicy);
-    for (const object of objects) await scene.reconcile(object);
+    await scene.resync(IPPolicy, ...objects);
     const { lossGuard } = scene.account;
     lossGuard.confirmAll("");
     await scene.reconcile(objects[0] as ManagedObject);
@@ -180,8 +175,7 @@ describe("remotes that are missing", () => {
     const objects = await given(10);
     const { lossGuard } = scene.account;
     loseRemotes(5);
-    await scene.resync(IPPolicy);
-    for (const object of objects) await scene.reconcile(object);
+    await scene.resync(IPPolicy, ...objects);
     lossGuard.confirm("", "0");
     lossGuard.confirm("", "1");
     for (const object of objects) await scene.settle(object);
@@ -193,8 +187,7 @@ describe("remotes that are missing", () => {
     expect(rows()).toHaveLength(10);
     await scene.clock.advance(RESYNC_SECONDS * 2000);
     loseRemotes(5);
-    await scene.resync(IPPolicy);
-    for (const object of objects) await scene.reconcile(object);
+    await scene.resync(IPPolicy, ...objects);
     expect(rows()).toHaveLength(5);
   });
 
@@ -207,13 +200,11 @@ describe("remotes that are missing", () => {
     loseRemotes();
     await scene.resync(IPPolicy);
     await scene.reconcile(object as ManagedObject);
-    const fresh = scene.cluster.apply(IPPolicy, "fresh");
-    await scene.reconcile(fresh);
+    const fresh = await scene.apply(IPPolicy, "fresh");
     expect(scene.reason(fresh)).toMatch(/^AccountMismatch: /);
     expect(rows()).toEqual([]);
     restoreRemotes();
-    await scene.resync(IPPolicy);
-    await scene.reconcile(fresh);
+    await scene.resync(IPPolicy, fresh);
     expect(scene.condition(fresh, "Ready")?.status).toBe("True");
   });
 });
@@ -278,8 +269,7 @@ describe("an account with a suspected loss", () => {
   it("is asked for one missing remote with growing delays, and listed once when the remote is back", async () => {
     const objects = await given(10);
     loseRemotes();
-    await scene.resync(IPPolicy);
-    for (const object of objects) await scene.reconcile(object);
+    await scene.resync(IPPolicy, ...objects);
     scene.gateway.takeCalls();
     for (let second = 0; second < 60; second += 1) {
       await scene.clock.advance(1000);
@@ -308,8 +298,7 @@ describe("a delete that is answered 404", () => {
     expect(scene.cluster.exists(object)).toBe(true);
     expect(scene.reason(object)).toMatch(/^AccountMismatch: /);
     restoreRemotes();
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(rows()).toHaveLength(9);
   });

@@ -76,8 +76,7 @@ describe("an object whose request failed, and that is triggered all the time,", 
   it("sends a deletion less and less often", async () => {
     const object = await scene.given(IPPolicy, "office");
     refuse("delete", 503);
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     // each time, lists have shown before that nothing uses it
     const calls = (await wokenFor(HOUR, object)).filter((call) => call.startsWith("delete"));
     expect(calls.length).toBeGreaterThan(0);
@@ -150,8 +149,7 @@ describe("an object that is refused because of other objects", () => {
   it("is deleted less and less often while the service says that it is in use, whatever triggers it", async () => {
     const object = await scene.given(IPPolicy, "office");
     refuse("delete", 409);
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     for (const lane of ["retry", "edit"] as const) {
       const calls = (await wokenFor(HOUR, object, 5, lane)).filter((call) => call.startsWith("delete"));
       expect(calls.length).toBeGreaterThan(0);
@@ -180,8 +178,7 @@ describe("a domain whose DNS record is missing", () => {
     const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com", certificateManagementPolicy });
     const members = { certificate: null, certificate_management_status: { provisioning_job: job } };
     scene.gateway.change(ReservedDomain.resource, scene.idOf(object), members);
-    await scene.resync(ReservedDomain);
-    await scene.reconcile(object);
+    await scene.resync(ReservedDomain, object);
     expect(scene.condition(object, "Stalled")?.reason).toBe("CertificateDNSError");
     return object;
   }

@@ -38,8 +38,7 @@ describe("a deletion while a create is open", () => {
     const object = await scene.apply(ReservedDomain, "web", spec);
     const { id } = scene.gateway.seed(ReservedDomain.resource, { domain });
     scene.cluster.apply(ReservedDomain, "web", later(id));
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(scene.gateway.remote(ReservedDomain.resource, id)).toBeDefined();
   });
@@ -329,12 +328,11 @@ describe("a deletion while the status has no id", () => {
 describe("a remote that others use", () => {
   it("waits while an object refers to it", async () => {
     const policy = await scene.given(IPPolicy, "office");
-    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    await scene.given(TCPEdge, "db", restricted("office"));
     expect(await deleted(policy)).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
     expect(scene.gateway.takeCalls()).toEqual([]);
-    scene.cluster.apply(TCPEdge, "db", restricted());
-    await scene.reconcile(edge);
+    await scene.apply(TCPEdge, "db", restricted());
     await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
   });
@@ -344,9 +342,8 @@ describe("a remote that others use", () => {
     ["refers to it by id", { ipRestriction: { enabled: true, ipPolicyRefs: [{ id: "ipp_1" }] } }, 300],
   ])("waits while a remote still uses it, whose object %s", async (_, spec, requeueAfterSeconds) => {
     const policy = await scene.given(IPPolicy, "office");
-    const edge = await scene.given(TCPEdge, "db", restricted("office"));
-    scene.cluster.apply(TCPEdge, "db", spec);
-    await scene.reconcile(edge);
+    await scene.given(TCPEdge, "db", restricted("office"));
+    await scene.apply(TCPEdge, "db", spec);
     for (const restart of [false, true]) {
       if (restart) scene.restart();
       expect(await deleted(policy)).toEqual({ requeueAfterSeconds });
@@ -354,8 +351,7 @@ describe("a remote that others use", () => {
     }
     expect(scene.gateway.takeCalls()).not.toContain("delete ipp_1");
     await scene.given(IPPolicy, "next");
-    scene.cluster.apply(TCPEdge, "db", restricted("next"));
-    await scene.reconcile(edge);
+    await scene.apply(TCPEdge, "db", restricted("next"));
     await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
   });
@@ -436,8 +432,7 @@ it("a namespace with many deletions does not delay the deletion of another", asy
   scene = new Scene({ deletesPerMinute: 6 });
   const many = Array.from({ length: 30 }, (_, index) => `many-${index}`);
   const objects = await Promise.all(many.map((name) => scene.given(IPPolicy, name)));
-  const other = scene.cluster.apply(IPPolicy, "other", {}, { namespace: "team-b" });
-  await scene.reconcile(other);
+  const other = await scene.apply(IPPolicy, "other", {}, { namespace: "team-b" });
   for (const object of [...objects, other]) scene.cluster.delete(object);
   for (const object of objects) await scene.reconcile(object);
   expect(objects.filter(scene.cluster.exists, scene.cluster)).toHaveLength(24);

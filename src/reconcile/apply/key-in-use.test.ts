@@ -21,8 +21,7 @@ const uses = (name: string, more: { namespace?: string; isDeleting?: boolean } =
 const rows = () => scene.gateway.remotesOf(APIKey.resource).map(({ id }) => id);
 
 async function deleteKey(): Promise<void> {
-  scene.cluster.delete(key);
-  await scene.reconcile(key);
+  await scene.delete(key);
 }
 
 describe("the key of the operator or of a GatewayAccount", () => {
@@ -93,8 +92,7 @@ describe("an account that a person has declared gone", () => {
   it("gets no request when its objects are deleted", async () => {
     const policy = await scene.given(IPPolicy, "office");
     scene.cluster.isAccountAbandoned = true;
-    scene.cluster.delete(policy);
-    await scene.reconcile(policy);
+    await scene.delete(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
     expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", action: "Delete" }]);

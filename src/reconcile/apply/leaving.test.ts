@@ -14,8 +14,7 @@ beforeEach(() => {
 const group = { kind: "TunnelGroupBackend", name: "web" };
 
 async function deleted(object: ManagedObject): Promise<void> {
-  scene.cluster.delete(object);
-  await scene.reconcile(object);
+  await scene.delete(object);
 }
 
 describe("a remote that the service cannot delete", () => {

@@ -27,8 +27,7 @@ describe.each(["Correct", "Report"] as const)("with driftPolicy %s", (driftPolic
     });
     await scene.reconcile(edge);
     for (const version of ["two", "three", "four", "five"]) {
-      scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem(version) });
-      await scene.reconcile(authority);
+      await scene.apply(CertificateAuthority, "partners", { caPem: pem(version) });
       scene.resetCounts();
       await scene.reconcile(edge);
       expect(scene.gateway.takeCalls()).toEqual([`update ${scene.idOf(edge)}`]);
@@ -45,12 +44,10 @@ describe.each(["Correct", "Report"] as const)("with driftPolicy %s", (driftPolic
   it("an edge follows the new value of its address", async () => {
     const address = await scene.given(ReservedAddress, "db");
     scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "1.tcp.example:1" });
-    await scene.resync(ReservedAddress);
-    await scene.reconcile(address);
+    await scene.resync(ReservedAddress, address);
     const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }], driftPolicy });
     scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "1.tcp.example:2" });
-    await scene.resync(ReservedAddress);
-    await scene.reconcile(address);
+    await scene.resync(ReservedAddress, address);
     await scene.reconcile(edge);
     expect(scene.gateway.remote(TCPEdge.resource, scene.idOf(edge))).toMatchObject({ hostports: ["1.tcp.example:2"] });
   });
@@ -101,17 +98,15 @@ describe("a create that the service refuses", () => {
 
 describe("a change by another client", () => {
   it("is reported as drift, also after the edge has followed a replacement", async () => {
-    const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
+    await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
     const edge = await scene.given(TLSEdge, "shop", {
       mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
       driftPolicy: "Report",
     });
-    scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem("two") });
-    await scene.reconcile(authority);
+    await scene.apply(CertificateAuthority, "partners", { caPem: pem("two") });
     await scene.reconcile(edge);
     scene.gateway.change(TLSEdge.resource, scene.idOf(edge), { mutual_tls: null });
-    await scene.resync(TLSEdge);
-    await scene.reconcile(edge);
+    await scene.resync(TLSEdge, edge);
     expect(scene.condition(edge, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
     expect(scene.gateway.remote(TLSEdge.resource, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
   });
@@ -125,8 +120,7 @@ describe("a change by another client during an outage", () => {
     const object = await scene.given(IPPolicy, "office", spec);
     await fail(object);
     scene.gateway.change(IPPolicy.resource, scene.idOf(object), { description: "theirs" });
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     return object;
   }
 
@@ -155,8 +149,7 @@ describe("a change by another client during an outage", () => {
     expect(scene.condition(object, "Synced")?.reason).toBe("SecretNotReady");
     scene.cluster.restoreSecret("dd", version);
     scene.gateway.change(EventDestination.resource, scene.idOf(object), { description: "theirs" });
-    await scene.resync(EventDestination);
-    await scene.reconcile(object);
+    await scene.resync(EventDestination, object);
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
     expect(scene.gateway.remote(EventDestination.resource, scene.idOf(object))).toMatchObject({
       description: "theirs",

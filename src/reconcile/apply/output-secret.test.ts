@@ -18,8 +18,7 @@ const owners = (name: string) => scene.cluster.secretNow(name)?.owners;
 
 /** An edit of the whole spec, and one reconcile. */
 async function edit(object: ManagedObject, spec: object): Promise<void> {
-  scene.cluster.apply(APIKey, object.metadata.name, { tokenSecretName: "ci", ...spec });
-  await scene.reconcile(object);
+  await scene.apply(APIKey, object.metadata.name, { tokenSecretName: "ci", ...spec });
 }
 
 describe("a token that is shown once", () => {
@@ -32,8 +31,7 @@ describe("a token that is shown once", () => {
 
   it("is written once", async () => {
     await scene.reconcile(object);
-    await scene.resync(APIKey);
-    await scene.reconcile(object);
+    await scene.resync(APIKey, object);
     expect(scene.cluster.writes).toEqual([]);
   });
 
@@ -71,8 +69,7 @@ describe("a token that is shown once", () => {
 
   it("stays when the CRD is deleted, and when the policy was changed with the deletion", async () => {
     scene.cluster.kindsDeleting.add("APIKey");
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(owners("ci")).toEqual([]);
     expect(token("ci")).toBe("token of ak_1");
@@ -138,11 +135,9 @@ it("a value that is always shown is written under its new name, or nowhere", asy
   const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA" };
   const object = await scene.given(SSHHostCertificate, "host", { ...spec, certificateSecretName: "host" });
   const names = () => ["host", "next"].filter((name) => scene.cluster.secretNow(name));
-  scene.cluster.apply(SSHHostCertificate, "host", { ...spec, certificateSecretName: "next" });
-  await scene.reconcile(object);
+  await scene.apply(SSHHostCertificate, "host", { ...spec, certificateSecretName: "next" });
   expect(names()).toEqual(["next"]);
-  scene.cluster.apply(SSHHostCertificate, "host", spec);
-  await scene.reconcile(object);
+  await scene.apply(SSHHostCertificate, "host", spec);
   expect(names()).toEqual([]);
   expect(scene.cluster.now(object).status?.outputSecret).toBeUndefined();
 });

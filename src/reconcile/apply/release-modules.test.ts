@@ -22,8 +22,7 @@ async function change(object: ManagedObject, modules: object): Promise<void> {
 }
 
 async function end(object: ManagedObject): Promise<void> {
-  scene.cluster.delete(object);
-  await scene.settle(object);
+  await scene.deleteAndSettle(object);
   expect(scene.cluster.exists(object)).toBe(false);
 }
 
@@ -169,8 +168,7 @@ describe("the deletion of an object that only sets modules", () => {
 
   it("leaves a module that another object of the route sets, which takes it over", async () => {
     const object = await given({ saml, webhookVerification });
-    const next = scene.cluster.apply(HTTPSEdgeRoute, "next", specOf({ saml: { ...saml, forceAuthn: true } }));
-    await scene.reconcile(next);
+    const next = await scene.apply(HTTPSEdgeRoute, "next", specOf({ saml: { ...saml, forceAuthn: true } }));
     expect(scene.reason(next)).toMatch(/^OwnershipConflict: .*team-a\/route, which has edghts_1/);
     verbs();
     await end(object);
@@ -195,8 +193,7 @@ describe("a module that an edit leaves to another object of the route", () => {
   });
 
   it("stays until that one sets it, and goes with that one", async () => {
-    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({}));
-    await scene.reconcile(object);
+    await scene.apply(HTTPSEdgeRoute, "route", specOf({}));
     expect(verbs()).toEqual(["deleteModule route_webhook_verification"]);
     expect(scene.reason(object)).toMatch(/^Available/);
     await scene.reconcile(next);
@@ -401,8 +398,7 @@ describe("a module that was set when the process died", () => {
       scene.gateway.deleteModule = deleteModule;
       scene.gateway.change(resource, routeId, { saml: { ...saml, force_authn: true } });
     };
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(remote()).toMatchObject({ saml: { enabled: true, force_authn: true } });
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
@@ -418,8 +414,7 @@ describe("a module that was set when the process died", () => {
 
   it("is not waited for by a process that has run for long enough", async () => {
     const object = await given({ saml });
-    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
-    await scene.reconcile(object);
+    await scene.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
     dies("writeStatus");
     await scene.reconcile(object);
     scene.cluster.beforeWrite = () => {};

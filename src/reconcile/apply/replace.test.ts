@@ -310,8 +310,7 @@ describe("a replacement during which the status was lost", () => {
       scene.gateway[mishap]("create");
       await scene.reconcile(object);
       restore(object);
-      scene.cluster.delete(object);
-      await scene.settle(object);
+      await scene.deleteAndSettle(object);
       expect(scene.cluster.exists(object)).toBe(false);
       expect(certificates()).toEqual([]);
     });
@@ -360,8 +359,7 @@ describe("a replacement during which the status was lost", () => {
     scene.gateway.swallow("create");
     await scene.reconcile(object);
     restore(object);
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(certificates()).toMatchObject([{ id }]);
   });

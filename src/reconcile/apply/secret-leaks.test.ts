@@ -72,8 +72,7 @@ describe.each(unmarked)("a %s whose values come from a Secret", (_, kind, spec) 
     scene.cluster.removeSecret("ca");
     scene.cluster.removeSecret("tls");
     scene.restart();
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
   });
@@ -109,8 +108,7 @@ describe("an error", () => {
     scene.cluster.setSecret("dd", { api: "key" });
     const target = { monitoring: { apiKeyRef: { name: "dd", key: "api" } } };
     const object = await scene.given(EventDestination, "dd", { target });
-    scene.cluster.apply(EventDestination, "dd", { target, description: "edited" });
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", { target, description: "edited" });
     scene.cluster.setSecret("dd", { api: "newer" });
     await scene.reconcile(object);
     await scene.given(CertificateAuthority, "inline", { caPem: first });

@@ -30,8 +30,7 @@ const applied = (object: ManagedObject) => scene.cluster.now(object).status?.app
 describe("a value of a Secret is sent again", () => {
   it("when the reference names another key of it", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
-    scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", monitored("two"));
     expect(sent()).toEqual(["second"]);
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
   });
@@ -40,8 +39,7 @@ describe("a value of a Secret is sent again", () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.setSecret("dd", { one: "first", two: "new" });
     await scene.reconcile(object);
-    scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", monitored("two"));
     expect(sent()).toEqual(["first", "new"]);
   });
 
@@ -53,8 +51,7 @@ describe("a value of a Secret is sent again", () => {
       webhookVerification: { provider: "p", secretRef: { name: "dd", key: hook } },
     });
     const object = await scene.given(HTTPSEdgeRoute, "r", spec("one", "two"));
-    scene.cluster.apply(HTTPSEdgeRoute, "r", spec("two", "one"));
-    await scene.reconcile(object);
+    await scene.apply(HTTPSEdgeRoute, "r", spec("two", "one"));
     expect(sent()).toEqual(["second", "first"]);
     await scene.reconcile(object);
     expect(sent()).toEqual(["second", "first"]);
@@ -82,11 +79,9 @@ describe("a value of a Secret is sent again", () => {
       webhookVerification: { provider: "p", ...(secretRef && { secretRef }) },
     });
     const secretRef = { name: "dd", key: "one" };
-    const object = await scene.given(HTTPSEdgeRoute, "r", spec(secretRef));
-    scene.cluster.apply(HTTPSEdgeRoute, "r", spec());
-    await scene.reconcile(object);
-    scene.cluster.apply(HTTPSEdgeRoute, "r", spec(secretRef));
-    await scene.reconcile(object);
+    await scene.given(HTTPSEdgeRoute, "r", spec(secretRef));
+    await scene.apply(HTTPSEdgeRoute, "r", spec());
+    await scene.apply(HTTPSEdgeRoute, "r", spec(secretRef));
     expect(sent()).toEqual(["first"]);
   });
 });
@@ -101,8 +96,7 @@ describe("the versions of Secrets in the status", () => {
   it("are of what was sent, not of what was refused", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.gateway.refuse("update", 500);
-    scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", monitored("two"));
     expect(applied(object) ?? []).toEqual([]);
     await scene.reconcile(object);
     expect(sent()).toEqual(["second", "second"]);
@@ -118,8 +112,7 @@ describe("the versions of Secrets in the status", () => {
     await scene.reconcile(object);
     scene.cluster.beforeWrite = () => {};
     scene.restart();
-    scene.cluster.apply(EventDestination, "dd", monitored("one"));
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", monitored("one"));
     expect(sent()).toEqual(["second", "first"]);
   });
 
@@ -129,8 +122,7 @@ describe("the versions of Secrets in the status", () => {
     scene.cluster.apply(EventDestination, "dd", { ...monitored("two"), replacement: "Recreate" });
     scene.gateway.loseAnswer("create");
     await scene.reconcile(object);
-    scene.cluster.apply(EventDestination, "dd", { ...monitored("one"), replacement: "Recreate" });
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", { ...monitored("one"), replacement: "Recreate" });
     await scene.clock.advance(300_000);
     await scene.reconcile(object);
     expect(sent()).toEqual(["second", "first"]);
@@ -174,8 +166,7 @@ describe("a status that names no keys, as an earlier version wrote it", () => {
 
   it("does not count after an edit", async () => {
     const object = await older();
-    scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", monitored("two"));
     expect(sent()).toEqual(["second"]);
     expect(applied(object)).toMatchObject([{ keys: { "target.monitoring.apiKeyRef": "two" } }]);
   });

@@ -42,11 +42,10 @@ describe("while the operator is being uninstalled", () => {
 
   it("a remote whose use has ended before that is deleted", async () => {
     const policy = await scene.given(IPPolicy, "office");
-    const edge = await scene.given(TCPEdge, "db", { deletionPolicy: "Retain", ...restricted(scene.idOf(policy)) });
+    await scene.given(TCPEdge, "db", { deletionPolicy: "Retain", ...restricted(scene.idOf(policy)) });
     await uninstalled(policy);
     expect(scene.reason(policy)).toMatch(/^LeftBehind: /);
-    scene.cluster.apply(TCPEdge, "db", { deletionPolicy: "Retain" });
-    await scene.reconcile(edge);
+    await scene.apply(TCPEdge, "db", { deletionPolicy: "Retain" });
     await scene.clock.advance(30_000);
     await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
@@ -65,8 +64,7 @@ describe("while the operator is being uninstalled", () => {
     ],
   ])("a remote waits for a user in any namespace that %s", async (_, prepare) => {
     const policy = await scene.given(IPPolicy, "office");
-    const edge = scene.cluster.apply(TCPEdge, "db", restricted(scene.idOf(policy)), { namespace: "team-b" });
-    await scene.reconcile(edge);
+    const edge = await scene.apply(TCPEdge, "db", restricted(scene.idOf(policy)), { namespace: "team-b" });
     prepare(edge);
     await uninstalled(policy);
     expect(scene.reason(policy)).toMatch(/^(InUse|Deleting): /);

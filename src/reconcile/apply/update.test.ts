@@ -36,8 +36,7 @@ describe("an edit", () => {
     const object = await scene.given(TunnelGroupBackend, "db", { description: "a" });
     scene.gateway.change(TunnelGroupBackend.resource, "bkdtg_1", { labels: { theirs: "yes" } });
     await scene.resync(TunnelGroupBackend);
-    scene.cluster.apply(TunnelGroupBackend, "db", {});
-    await scene.reconcile(object);
+    await scene.apply(TunnelGroupBackend, "db", {});
     expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toMatchObject([
       { description: "", labels: { theirs: "yes" } },
     ]);
@@ -47,8 +46,7 @@ describe("an edit", () => {
   it("is cleared when it is taken back after its answer was lost", async () => {
     const object = await scene.given(TunnelGroupBackend, "db", {});
     scene.gateway.loseAnswer("update");
-    scene.cluster.apply(TunnelGroupBackend, "db", { description: "a" });
-    await scene.reconcile(object);
+    await scene.apply(TunnelGroupBackend, "db", { description: "a" });
     scene.cluster.apply(TunnelGroupBackend, "db", {});
     scene.restart();
     await scene.settle(object);
@@ -95,9 +93,8 @@ describe("an edit", () => {
   });
 
   it("keeps the owner mark when the spec drops its metadata", async () => {
-    const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
-    scene.cluster.apply(IPPolicy, "office", {});
-    await scene.reconcile(object);
+    await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
+    await scene.apply(IPPolicy, "office", {});
     const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(Object.keys(JSON.parse(String(remote?.["metadata"])))).toEqual(["tunnelgateway.dev/owner"]);
   });
@@ -111,8 +108,7 @@ describe("an edit", () => {
   it("reports the service's message when it refuses", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("update", 422, { serviceMessage: "too long" });
-    scene.cluster.apply(IPPolicy, "office", { description: "b" });
-    await scene.reconcile(object);
+    await scene.apply(IPPolicy, "office", { description: "b" });
     expect(scene.reason(object)).toMatch(/^InvalidSpec: .*too long/);
     expect(scene.idOf(object)).toBe("ipp_1");
   });
@@ -125,9 +121,8 @@ describe("modules of an edge", () => {
   };
 
   it("are left out of an update when they do not differ", async () => {
-    const object = await scene.given(TCPEdge, "db", { description: "a", ...whole });
-    scene.cluster.apply(TCPEdge, "db", { description: "b", ...whole });
-    await scene.reconcile(object);
+    await scene.given(TCPEdge, "db", { description: "a", ...whole });
+    await scene.apply(TCPEdge, "db", { description: "b", ...whole });
     expect(Object.keys(bodies()[0] ?? {}).sort()).toEqual(["description", "metadata"]);
   });
 
@@ -142,16 +137,14 @@ describe("modules of an edge", () => {
   it("are removed also where the service cannot update the edge", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     await scene.confirmLack(TCPEdge.resource, "update");
-    scene.cluster.apply(TCPEdge, "db", { backend: whole.backend });
-    await scene.reconcile(object);
+    await scene.apply(TCPEdge, "db", { backend: whole.backend });
     expect(scene.gateway.takeCalls()).toEqual(["deleteModule edgtcp_1"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
   it("are disabled with their settings when there is none", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
-    scene.cluster.apply(TCPEdge, "db", { policy: whole.policy });
-    await scene.reconcile(object);
+    await scene.apply(TCPEdge, "db", { policy: whole.policy });
     expect(scene.gateway.remotesOf(TCPEdge.resource)).toMatchObject([
       { backend: { enabled: false, backend: { id: "bkdtg_9" } } },
     ]);
@@ -175,8 +168,7 @@ describe("somebody else's change", () => {
   ])("is corrected when it removed the owner mark and the remote %s", async (_, metadata) => {
     const object = await scene.given(IPPolicy, "office", { description: "ours" });
     scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata });
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "update ipp_1"]);
     const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
@@ -191,8 +183,7 @@ describe("somebody else's change", () => {
   ])("is left alone when it removed the owner mark and %s", async (_, spec, metadata) => {
     const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
     scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata });
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
@@ -231,8 +222,7 @@ describe("somebody else's change", () => {
   it("is overwritten by an edit, also with driftPolicy: Report", async () => {
     const object = await driftedObject({ driftPolicy: "Report" });
     await scene.reconcile(object);
-    scene.cluster.apply(IPPolicy, "office", { description: "new", driftPolicy: "Report" });
-    await scene.reconcile(object);
+    await scene.apply(IPPolicy, "office", { description: "new", driftPolicy: "Report" });
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ description: "new" }]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
@@ -240,8 +230,7 @@ describe("somebody else's change", () => {
   it("is not assumed for an edit that had to wait", async () => {
     const edge = await scene.given(TCPEdge, "db", { driftPolicy: "Report" });
     const backend = { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "db" } };
-    scene.cluster.apply(TCPEdge, "db", { driftPolicy: "Report", backend });
-    await scene.reconcile(edge);
+    await scene.apply(TCPEdge, "db", { driftPolicy: "Report", backend });
     expect(scene.reason(edge)).toMatch(/^ReferenceNotReady: /);
     await scene.given(TunnelGroupBackend, "db");
     await scene.reconcile(edge);
@@ -288,8 +277,7 @@ describe("a value that the service normalises", () => {
   it("is no drift once the spec has the normalised value", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
-    scene.cluster.apply(IPPolicy, "office", { description: "SMALL" });
-    await scene.reconcile(object);
+    await scene.apply(IPPolicy, "office", { description: "SMALL" });
     expect(scene.condition(object, "Drifted")).toBeUndefined();
     expect(scene.cluster.now(object).status?.drift).toBeUndefined();
   });
@@ -298,8 +286,7 @@ describe("a value that the service normalises", () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
     scene.resetCounts();
-    scene.cluster.apply(IPPolicy, "office", { description: "other" });
-    await scene.reconcile(object);
+    await scene.apply(IPPolicy, "office", { description: "other" });
     expect(scene.gateway.takeCalls()).toContain("update ipp_1");
   });
 });
@@ -323,8 +310,7 @@ describe("a field that the service cannot update", () => {
       expect(scene.reason(web)).toMatch(/^UpdateUnsupported: Waiting to try again, no action is needed yet/);
       expect(scene.condition(web, "Stalled")).toBeUndefined();
       scene.resetCounts();
-      scene.cluster.apply(ReservedDomain, "other", { domain: "b.example.com", description: "new" });
-      await scene.reconcile(other);
+      await scene.apply(ReservedDomain, "other", { domain: "b.example.com", description: "new" });
       expect(scene.gateway.takeCalls()).toEqual([]);
       await scene.clock.advance(120_000);
       await scene.reconcile(web);
@@ -350,8 +336,7 @@ describe("a field that the service cannot update", () => {
   it("is not tried when it is undocumented and may not be tried", async () => {
     scene = new Scene({ undocumented: false });
     const web = await scene.given(ReservedDomain, "web", domain);
-    scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
-    await scene.reconcile(web);
+    await scene.apply(ReservedDomain, "web", { ...domain, description: "new" });
     expect(scene.reason(web)).toMatch(/^ReplacementRequired: /);
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
@@ -361,8 +346,7 @@ describe("a field that the service cannot update", () => {
     scene.cluster.setSecret("dd", { api: "key" });
     const target = { monitoring: { apiKeyRef: { name: "dd", key: "api" } } };
     const object = await scene.given(EventDestination, "dd", { format: "json", target });
-    scene.cluster.apply(EventDestination, "dd", { format: "protobuf", target });
-    await scene.reconcile(object);
+    await scene.apply(EventDestination, "dd", { format: "protobuf", target });
     expect(scene.reason(object)).toMatch(/^ReplacementRequired: /);
     expect(scene.gateway.takeCalls()).toEqual([]);
   });

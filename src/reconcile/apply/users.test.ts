@@ -78,9 +78,8 @@ describe("a module that is switched off", () => {
     ],
   ])("does not use the %s whose id it keeps", async (_, kind, spec, userKind, userSpec) => {
     const used = await scene.given(kind, "one", spec);
-    const user = await scene.given(userKind, "edge", userSpec);
-    scene.cluster.apply(userKind, "edge", {});
-    await scene.reconcile(user);
+    await scene.given(userKind, "edge", userSpec);
+    await scene.apply(userKind, "edge", {});
     expect(JSON.stringify(scene.gateway.remotesOf(userKind.resource))).toContain(`"${scene.idOf(used)}"`);
     await deleted(used);
     expect(scene.cluster.exists(used)).toBe(false);
@@ -118,8 +117,7 @@ describe("an address", () => {
   ])("is used by an edge that listens on it, whose object %s", async (_, spec) => {
     const address = await scene.given(ReservedAddress, "db");
     scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr });
-    await scene.resync(ReservedAddress);
-    await scene.reconcile(address);
+    await scene.resync(ReservedAddress, address);
     const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }] });
     scene.gateway.change(TCPEdge.resource, scene.idOf(edge), { hostports: ["1.tcp.example:1"] });
     scene.cluster.apply(TCPEdge, "db", spec);
@@ -127,8 +125,7 @@ describe("an address", () => {
     await deleted(address);
     expect(scene.reason(address)).toMatch(/^InUse: .*TCPEdge "db"/);
     expect(scene.gateway.takeCalls()).not.toContain(`delete ${scene.idOf(address)}`);
-    scene.cluster.apply(TCPEdge, "db", {});
-    await scene.reconcile(edge);
+    await scene.apply(TCPEdge, "db", {});
     await scene.settle(address, 3);
     expect(scene.cluster.exists(address)).toBe(false);
   });
@@ -138,8 +135,7 @@ it("an address that the account has changed is still used by an edge that listen
   const listensOn = (hostports: string[]) => ({ hostports });
   const address = await scene.given(ReservedAddress, "db");
   scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "1.tcp.example:1" });
-  await scene.resync(ReservedAddress);
-  await scene.reconcile(address);
+  await scene.resync(ReservedAddress, address);
   scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "2.tcp.example:2" });
   await scene.resync(ReservedAddress);
   const edge = scene.gateway.seed(TCPEdge.resource, listensOn(["1.tcp.example:1"]));
@@ -299,8 +295,7 @@ describe("a policy that an edge still has", () => {
     await scene.given(TCPEdge, "db", restricted("office"));
     scene.gateway.drop(IPPolicy.resource, scene.idOf(policy));
     await scene.resync(IPPolicy);
-    scene.cluster.delete(policy);
-    await scene.reconcile(policy);
+    await scene.delete(policy);
     expect(scene.reason(policy)).toMatch(/^InUse: /);
   });
 
@@ -549,8 +544,7 @@ describe("a route that has the policy in a module, and no object any more", () =
     const id = scene.idOf(policy);
     scene.cluster.namespaceDeleting = true;
     scene.cluster.delete(policy);
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     await scene.settle(policy);
     expect([object, policy].map((one) => scene.cluster.exists(one))).toEqual([false, false]);
     expect(exists(IPPolicy, id)).toBe(true);
@@ -702,8 +696,7 @@ describe("backends that refer to each other", () => {
   beforeEach(async () => {
     spare = await scene.given(FailoverBackend, "spare", { backendRefs: [] });
     split = await scene.given(WeightedBackend, "split", splitSpec);
-    scene.cluster.apply(FailoverBackend, "spare", { backendRefs: [{ kind: "WeightedBackend", name: "split" }] });
-    await scene.reconcile(spare);
+    await scene.apply(FailoverBackend, "spare", { backendRefs: [{ kind: "WeightedBackend", name: "split" }] });
     scene.resetCounts();
   });
 
@@ -769,8 +762,7 @@ describe("backends that refer to each other", () => {
       backendRefs: [{ kind: "TunnelGroupBackend", name: "group" }],
     });
     const toLast = { backendRef: { kind: "FailoverBackend", name: "last" }, weight: 1 };
-    scene.cluster.apply(WeightedBackend, "split", { backends: [...splitSpec.backends, toLast] });
-    await scene.reconcile(split);
+    await scene.apply(WeightedBackend, "split", { backends: [...splitSpec.backends, toLast] });
     for (const object of [last, spare, split]) scene.cluster.delete(object);
     scene.resetCounts();
     await scene.reconcile(last);

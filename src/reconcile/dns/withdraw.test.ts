@@ -18,8 +18,7 @@ async function given(spec: Record<string, unknown>): Promise<ManagedObject> {
   const object = await scene.given(ReservedDomain, "web", { domain: "web.example.com", ...spec });
   scene.gateway.change(ReservedDomain.resource, scene.idOf(object), { cname_target: "x.example.net" });
   scene.dns.make([record]);
-  await scene.resync(ReservedDomain);
-  await scene.reconcile(object);
+  await scene.resync(ReservedDomain, object);
   await scene.clock.advance(60_000);
   scene.resetCounts();
   return object;
@@ -36,8 +35,7 @@ async function later(object: ManagedObject, seconds = 60) {
 describe("a domain that is deleted", () => {
   it("is released only when its record is gone, and reports what it waits for", async () => {
     const object = await given(externalDNS);
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(scene.cluster.endpointOf(object)).toBeUndefined();
     expect(remotes()).toHaveLength(1);
     expect(scene.reason(object)).toBe(
@@ -72,8 +70,7 @@ describe("a domain that is deleted", () => {
     ["ten minutes with a long TTL", { ttl: 86_400 }, 9.5],
   ])("waits for %s at most, and an event names the record", async (_, more, minutes) => {
     const object = await given({ dns: { externalDNS: more } });
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     await later(object, minutes * 60);
     expect(remotes()).toHaveLength(1);
     await later(object, 30);
@@ -100,8 +97,7 @@ describe("a domain that is deleted", () => {
 
   it("starts the wait again after a restart", async () => {
     const object = await given(externalDNS);
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     await later(object, 9 * 60);
     scene.dns.withdrawals.clear();
     scene.restart();
@@ -113,8 +109,7 @@ describe("a domain that is deleted", () => {
 
   it("asks a person to delete the record if a person created it", async () => {
     const object = await given({ dns: { check: true } });
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(scene.reason(object)).toMatch(/^DNSRecordRemains: Delete the DNS record web.example.com CNAME/);
   });
 
@@ -124,16 +119,14 @@ describe("a domain that is deleted", () => {
   ])("is released at once with %s", async (_, change) => {
     const object = await given(externalDNS);
     change();
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(remotes()).toEqual([]);
   });
 
   it("is released at once when records are not checked", async () => {
     const object = await given({});
     scene.cluster.deleteDNSEndpoint = () => Promise.reject(new TypeError("there never was a DNSEndpoint"));
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(remotes()).toEqual([]);
     expect(scene.dns.asked).toEqual([]);
   });
@@ -142,8 +135,7 @@ describe("a domain that is deleted", () => {
     const object = await given(externalDNS);
     scene.cluster.kindsReferringTo = () => [TCPEdge];
     scene.cluster.referrersOf = () => [{ kind: TCPEdge, object: scene.cluster.apply(TCPEdge, "edge", {}) }];
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(scene.reason(object)).toContain("InUse");
     expect(scene.cluster.endpointOf(object)).toBeDefined();
   });
@@ -157,8 +149,7 @@ describe("a domain that stays in the account", () => {
     const object = await given({ ...spec, ...externalDNS });
     for (const [name, value] of Object.entries(marks)) scene.cluster.annotateByHand(object, name, value);
     const { dnsRecords } = scene.cluster.now(object).status ?? {};
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(dnsRecords).toEqual([record]);
     expect(remotes()).toHaveLength(1);
     expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });

@@ -89,11 +89,9 @@ describe("in a namespace without the right to adopt", () => {
       const object = await scene.apply(EventSource, `thief-${type}`, entry(type), { namespace: "team-b" });
       expect(scene.reason(object)).toMatch(/^AdoptionNotAllowed/);
     }
-    scene.cluster.apply(EventSubscription, "audit", { sources: [{ type: "d.v0" }] });
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", { sources: [{ type: "d.v0" }] });
     expect(types()).toMatchObject([{ type: "d.v0" }, { type: "c.v0" }]);
-    scene.cluster.delete(own);
-    await scene.settle(own);
+    await scene.deleteAndSettle(own);
     expect(types()).toMatchObject([{ type: "d.v0" }]);
   });
 

@@ -23,8 +23,7 @@ const kinds: [string, Kind, ManagedObject["spec"]][] = [
 const creates = () => scene.gateway.takeCalls().filter((call) => call === "create");
 
 async function deleteAndExpectGone(object: ManagedObject): Promise<void> {
-  scene.cluster.delete(object);
-  await scene.reconcile(object);
+  await scene.delete(object);
   expect(scene.cluster.exists(object)).toBe(false);
   scene.resetCounts();
 }
@@ -87,8 +86,7 @@ describe.each(kinds)("a new object of the same name, with a former remote that i
     const after = await scene.given(kind, "one", spec);
     scene.cluster.loseStatus(after);
     scene.restart();
-    scene.cluster.delete(after);
-    await scene.settle(after);
+    await scene.deleteAndSettle(after);
     expect(scene.cluster.exists(after)).toBe(false);
     expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
   });
@@ -182,8 +180,7 @@ describe("several remotes with the owner mark of one object", () => {
     scene.gateway.refuse("get", 404);
     scene.gateway.swallow("create");
     const object = await scene.apply(IPPolicy, "office");
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ id }]);
   });

@@ -30,13 +30,11 @@ describe.each([
     const id = blue.idOf(object);
     const green = new Scene({ beside: blue, clusterID: "green" });
     const copy = copyTo(green, object);
-    green.cluster.apply(kind, "one", { ...spec, description: "of green" });
-    await green.reconcile(copy);
+    await green.apply(kind, "one", { ...spec, description: "of green" });
     expect(green.reason(copy)).toBe(
       `OwnershipConflict: Create this object anew: its status was copied from blue/team-a/one, which has ${id} (if blue was this cluster: add it to formerClusterIDs)`,
     );
-    green.cluster.delete(copy);
-    await green.reconcile(copy);
+    await green.delete(copy);
     expect(changes(green)).toEqual([]);
     const continued = new Scene({ beside: blue, clusterID: "green", formerClusterIDs: ["blue"] });
     const same = copyTo(continued, object);
@@ -54,8 +52,7 @@ describe.each([
     expect(scene.reason(copy)).toMatch(/^OwnershipConflict: .*team-a\/one/);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Available/);
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.cluster.exists(object)).toBe(false);
     await scene.reconcile(copy);
     expect(scene.reason(copy)).toMatch(/^Available/);
@@ -71,8 +68,7 @@ it("a status records its owner only if the remote does not", async () => {
   scene.resetCounts();
   await scene.reconcile(object);
   expect(scene.cluster.writes).toEqual([]);
-  scene.cluster.apply(IPPolicy, "one", { metadata: "{}" });
-  await scene.reconcile(object);
+  await scene.apply(IPPolicy, "one", { metadata: "{}" });
   expect(scene.cluster.now(object).status?.owner).toBeUndefined();
 });
 
@@ -94,8 +90,7 @@ it("the copy of an object that set modules removes none", async () => {
   const object = await blue.given(HTTPSEdgeRoute, "one", spec);
   const green = new Scene({ beside: blue, clusterID: "green" });
   const copy = copyTo(green, object);
-  green.cluster.delete(copy);
-  await green.settle(copy);
+  await green.deleteAndSettle(copy);
   expect(green.cluster.exists(copy)).toBe(false);
   expect(changes(green).filter(({ verb }) => verb !== "getModule")).toEqual([]);
 });

@@ -101,8 +101,7 @@ it("nothing is sent when the intent cannot be recorded, whatever the question is
 it("is asked once in the life of an object, right before its create", async () => {
   const object = await scene.given(IPPolicy, "office");
   expect(asked).toBe(1);
-  scene.cluster.apply(IPPolicy, "office", { description: "edited" });
-  await scene.reconcile(object);
+  await scene.apply(IPPolicy, "office", { description: "edited" });
   scene.restart();
   await scene.reconcile(object);
   expect(asked).toBe(1);

@@ -82,27 +82,23 @@ describe("an object that has adopted a remote", () => {
   });
 
   it("says so in its status, and retains the remote although spec.adopt was removed", async () => {
-    scene.cluster.apply(IPPolicy, "office", {});
-    await scene.reconcile(object);
+    await scene.apply(IPPolicy, "office", {});
     expect(scene.reason(object)).toMatch(/^Available/);
     expect(scene.cluster.now(object).status?.origin).toBe("Adopted");
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(scene.gateway.remote(IPPolicy.resource, id)).toBeDefined();
   });
 
   it("keeps it when spec.adopt names another remote, and changes neither", async () => {
     const other = scene.gateway.seed(IPPolicy.resource, { description: "another" });
-    scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
-    await scene.reconcile(object);
+    await scene.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
     expect(scene.reason(object)).toMatch(
       new RegExp(`^ImmutableField: Set spec.adopt.id back to ${id}, .* ${other.id}$`),
     );
     expect(scene.condition(object, "Ready")?.status).toBe("False");
     expect(scene.gateway.takeCalls()).toEqual([]);
-    scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
-    await scene.reconcile(object);
+    await scene.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 });
@@ -110,23 +106,20 @@ describe("an object that has adopted a remote", () => {
 it("keeps a remote that it created when spec.adopt comes to name another one, and says so", async () => {
   const other = scene.gateway.seed(IPPolicy.resource, { description: "another" });
   const object = await scene.given(IPPolicy, "office", { description: "mine" });
-  scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
-  await scene.reconcile(object);
+  await scene.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
   expect(scene.condition(object, "Ready")).toMatchObject({
     status: "True",
     message: `The resource exists in the account. spec.adopt.id has no effect: this object has ${scene.idOf(object)}, not ${other.id}`,
   });
   expect(scene.gateway.remote(IPPolicy.resource, other.id)).toEqual(other);
-  scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: scene.idOf(object) } });
-  await scene.reconcile(object);
+  await scene.apply(IPPolicy, "office", { description: "mine", adopt: { id: scene.idOf(object) } });
   expect(scene.reason(object)).toBe("Available: The resource exists in the account as specified");
 });
 
 it("deletes a remote that it had to create, although the spec asked to adopt", async () => {
   const object = await scene.given(ReservedDomain, "web", { domain: "b.example.com", adopt: { existing: true } });
   expect(scene.cluster.now(object).status?.origin).toBe("Created");
-  scene.cluster.delete(object);
-  await scene.settle(object);
+  await scene.deleteAndSettle(object);
   expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([]);
 });
 
@@ -212,8 +205,7 @@ describe("an object that only observes", () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, {});
     const object = await scene.apply(IPPolicy, "office", { adopt: { id }, ...observe });
     scene.gateway.drop(IPPolicy.resource, id);
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
@@ -228,8 +220,7 @@ describe("a remote that somebody else has deleted", () => {
   it("is recreated once a GET has confirmed that it is missing", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
     scene.gateway.drop(IPPolicy.resource, "ipp_1");
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "create"]);
     expect(scene.idOf(object)).toBe("ipp_2");
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "RemoteMissing" }]);
@@ -277,8 +268,7 @@ describe("a remote that somebody else has deleted", () => {
   it("is only reported with driftPolicy: Report", async () => {
     const object = await scene.given(IPPolicy, "office", { driftPolicy: "Report" });
     scene.gateway.drop(IPPolicy.resource, "ipp_1");
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
@@ -317,8 +307,7 @@ describe("a remote whose id two objects have", () => {
     const younger = await scene.given(IPPolicy, "younger", { description: "b" });
     await scene.cluster.writeStatus(IPPolicy, younger, { ...younger.status, id: scene.idOf(older) });
     scene.resetCounts();
-    scene.cluster.apply(IPPolicy, "younger", { description: "c" });
-    await scene.reconcile(younger);
+    await scene.apply(IPPolicy, "younger", { description: "c" });
     expect(scene.reason(younger)).toMatch(/^OwnershipConflict: .*team-a\/older/);
     expect(scene.gateway.takeCalls()).toEqual([]);
     await scene.reconcile(older);

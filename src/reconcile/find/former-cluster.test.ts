@@ -60,8 +60,7 @@ describe.each(kinds)("%s from before the cluster was rebuilt", (_, kind, spec) =
     const green = rebuilt({ formerClusterIDs: ["blue"] });
     await green.given(kind, "one", spec);
     blue.cluster.apply(kind, "one", { ...spec, description: "of blue" });
-    await blue.resync(kind);
-    await blue.reconcile(object);
+    await blue.resync(kind, object);
     expect(blue.reason(object)).toMatch(/^OwnershipConflict: .* it belongs to green\/team-a\/one/);
     expect(green.gateway.remote(kind.resource, id)?.["description"]).not.toBe("of blue");
   });
@@ -91,8 +90,7 @@ describe("the marks of an unknown cluster", () => {
     const object = await green.given(IPPolicy, "one");
     await blue.given(IPPolicy, "one");
     await green.resync(IPPolicy);
-    green.cluster.apply(IPPolicy, "one", { description: "edited" });
-    await green.reconcile(object);
+    await green.apply(IPPolicy, "one", { description: "edited" });
     expect(green.reason(object)).toMatch(/^Available: /);
   });
 
@@ -113,8 +111,7 @@ describe("a remote that one cluster has retained", () => {
   const retainRemote = async (): Promise<string> => {
     const object = await blue.given(IPPolicy, "one", { deletionPolicy: "Retain" });
     const id = blue.idOf(object);
-    blue.cluster.delete(object);
-    await blue.reconcile(object);
+    await blue.delete(object);
     expect(blue.cluster.exists(object)).toBe(false);
     return id;
   };

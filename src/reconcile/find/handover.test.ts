@@ -37,8 +37,7 @@ describe.each([
   ["without room for a mark", { metadata: "opaque" }],
 ])("a remote %s", (_, spec) => {
   beforeEach(async () => {
-    scene.cluster.apply(IPPolicy, "old", { description: "office", ...spec });
-    await scene.reconcile(old);
+    await scene.apply(IPPolicy, "old", { description: "office", ...spec });
     scene.resetCounts();
   });
 
@@ -58,8 +57,7 @@ describe.each([
       reason: "Released",
       message: `Delete this object: IPPolicy team-b/new has ${id} now`,
     });
-    scene.cluster.delete(old);
-    await scene.reconcile(old);
+    await scene.delete(old);
     expect(scene.cluster.exists(old)).toBe(false);
     expect(rows().map((row) => row.id)).toEqual([id]);
     scene.resetCounts();
@@ -75,8 +73,7 @@ describe.each([
     scene.cluster.apply(IPPolicy, "new", { description: "ours", ...spec }, { namespace: "team-b" });
     for (const object of [old, to, old, to]) await scene.reconcile(object);
     expect(remote()?.["description"]).toBe("ours");
-    scene.cluster.delete(old);
-    await scene.settle(old);
+    await scene.deleteAndSettle(old);
     expect(rows()).toHaveLength(1);
   });
 });
@@ -94,10 +91,8 @@ it("keeps the origin, and with it what a deletion does", async () => {
   const to = applyNew();
   await scene.reconcile(to);
   expect(scene.cluster.now(to).status?.origin).toBe("Created");
-  scene.cluster.delete(old);
-  await scene.reconcile(old);
-  scene.cluster.delete(to);
-  await scene.settle(to);
+  await scene.delete(old);
+  await scene.deleteAndSettle(to);
   expect(rows()).toEqual([]);
 });
 
@@ -155,8 +150,7 @@ it("a release to another cluster gives nothing to the objects of this one, and t
   const thief = applyNew();
   for (const object of [thief, old]) await scene.reconcile(object);
   expect(scene.idOf(thief)).toBe("");
-  scene.cluster.delete(old);
-  await scene.reconcile(old);
+  await scene.delete(old);
   expect(scene.cluster.exists(old)).toBe(false);
   expect(rows().map((row) => row.id)).toEqual([id]);
 });
@@ -166,8 +160,7 @@ describe("an object that is released", () => {
     release();
     scene.cluster.apply(IPPolicy, "old", { description: "edited" });
     scene.gateway.change(IPPolicy.resource, id, { description: "drifted" });
-    await scene.resync(IPPolicy);
-    await scene.reconcile(old);
+    await scene.resync(IPPolicy, old);
     scene.cluster.loseStatus(old);
     scene.restart();
     await scene.settle(old);
@@ -182,8 +175,7 @@ describe("an object that is released", () => {
       `Give IPPolicy team-b/new the spec adopt: {id: ${id}, from: team-a/old}, or remove the annotation release-to to go on`,
     );
     scene.cluster.removeAnnotation(old, annotations.releaseTo);
-    scene.cluster.apply(IPPolicy, "old", { description: "edited" });
-    await scene.reconcile(old);
+    await scene.apply(IPPolicy, "old", { description: "edited" });
     expect(remote()?.["description"]).toBe("edited");
     expect(scene.condition(old, "Paused")).toBeUndefined();
   });
@@ -205,8 +197,7 @@ describe("an object that is released", () => {
     const to = applyNew();
     await scene.reconcile(to);
     scene.cluster.removeAnnotation(old, annotations.releaseTo);
-    scene.cluster.apply(IPPolicy, "old", { description: "edited" });
-    await scene.reconcile(old);
+    await scene.apply(IPPolicy, "old", { description: "edited" });
     expect(scene.reason(old)).toBe(`OwnershipConflict: Delete this object, or IPPolicy team-b/new, which has ${id}`);
     expect(remote()?.["description"]).toBe("office");
   });
@@ -214,8 +205,7 @@ describe("an object that is released", () => {
   it("deletes nothing, and waits for an object that asks for the remote", async () => {
     release();
     const to = applyNew();
-    scene.cluster.delete(old);
-    await scene.reconcile(old);
+    await scene.delete(old);
     expect(scene.cluster.exists(old)).toBe(true);
     expect(scene.reason(old)).toBe(`Released: Look at IPPolicy team-b/new: it has not taken ${id} over yet`);
     await scene.reconcile(to);
@@ -230,16 +220,14 @@ describe("an object that is released", () => {
     scene.cluster.annotateByHand(empty, annotations.releaseTo, `${namespace}/${name}`);
     await scene.reconcile(empty);
     expect(scene.condition(empty, "Paused")?.message).toMatch(/^Remove the annotation release-to to go on/);
-    scene.cluster.delete(empty);
-    await scene.settle(empty);
+    await scene.deleteAndSettle(empty);
     expect(scene.cluster.exists(empty)).toBe(false);
     expect(rows()).toHaveLength(1);
   });
 
   it("leaves the remote in the account when nobody asks for it", async () => {
     release();
-    scene.cluster.delete(old);
-    await scene.reconcile(old);
+    await scene.delete(old);
     expect(scene.cluster.exists(old)).toBe(false);
     expect(rows()).toHaveLength(1);
   });
@@ -249,8 +237,7 @@ describe("an object that is released", () => {
     const spec = { adopt: { id, from: "team-a/old" } };
     const to = scene.cluster.apply(IPPolicy, "new", spec, { namespace: "team-b", finalizers: ["example.com/hold"] });
     scene.cluster.delete(to);
-    scene.cluster.delete(old);
-    await scene.reconcile(old);
+    await scene.delete(old);
     expect(scene.cluster.exists(old)).toBe(false);
     expect(rows()).toHaveLength(1);
   });
@@ -259,8 +246,7 @@ describe("an object that is released", () => {
     release();
     applyNew();
     scene.cluster.namespaceDeleting = true;
-    scene.cluster.delete(old);
-    await scene.reconcile(old);
+    await scene.delete(old);
     expect(scene.cluster.exists(old)).toBe(false);
     expect(rows()).toHaveLength(1);
   });
@@ -269,8 +255,7 @@ describe("an object that is released", () => {
 describe("when the former object is gone", () => {
   beforeEach(async () => {
     release();
-    scene.cluster.delete(old);
-    await scene.reconcile(old);
+    await scene.delete(old);
   });
 
   it("its remote is adopted by right", async () => {
@@ -303,8 +288,7 @@ it("an edge keeps its restriction on the way, whatever the new object says of it
     { namespace: "team-b" },
   );
   for (const object of [edge, to, edge]) await scene.reconcile(object);
-  scene.cluster.delete(edge);
-  await scene.reconcile(edge);
+  await scene.delete(edge);
   expect(scene.cluster.exists(edge)).toBe(false);
   expect(scene.idOf(to)).toBe(edgeID);
   seen.push(restriction());

@@ -36,8 +36,7 @@ describe("a route that an object has", () => {
     ["is of another account", { webhookVerification, accountRef: { name: "other" } }],
   ])("is carried out when another object %s", async (_, more) => {
     const first = await scene.given(HTTPSEdgeRoute, "first", specOf({ webhookVerification }));
-    const second = scene.cluster.apply(HTTPSEdgeRoute, "second", specOf(more), { namespace: "team-b" });
-    await scene.reconcile(second);
+    await scene.apply(HTTPSEdgeRoute, "second", specOf(more), { namespace: "team-b" });
     scene.cluster.apply(
       HTTPSEdgeRoute,
       "first",
@@ -60,16 +59,14 @@ describe("a route that an object has", () => {
     await scene.clock.advance(5_000);
     const object = await scene.given(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
     expect(scene.reason(object)).toMatch(/^Available/);
-    scene.cluster.apply(HTTPSEdgeRoute, "empty", specOf({ webhookVerification }));
-    await scene.reconcile(empty);
+    await scene.apply(HTTPSEdgeRoute, "empty", specOf({ webhookVerification }));
     expect(scene.reason(empty)).toMatch(conflictWith("route"));
   });
 
   it("goes to the oldest of those that never had it", async () => {
     const first = scene.cluster.apply(HTTPSEdgeRoute, "first", specOf({ webhookVerification }));
     await scene.clock.advance(5_000);
-    const second = scene.cluster.apply(HTTPSEdgeRoute, "second", specOf({ webhookVerification }));
-    await scene.reconcile(second);
+    const second = await scene.apply(HTTPSEdgeRoute, "second", specOf({ webhookVerification }));
     expect(scene.reason(second)).toMatch(conflictWith("first"));
     await scene.reconcile(first);
     expect(scene.reason(first)).toMatch(/^Available/);
@@ -88,8 +85,7 @@ describe("a remote that two objects adopt", () => {
 
   async function two(): Promise<[ManagedObject, ManagedObject]> {
     const first = await scene.given(IPPolicy, "first", spec());
-    const second = scene.cluster.apply(IPPolicy, "second", spec({ description: "second" }));
-    await scene.reconcile(second);
+    const second = await scene.apply(IPPolicy, "second", spec({ description: "second" }));
     expect(scene.reason(second)).toMatch(conflictWith("first"));
     return [first, second];
   }
@@ -115,15 +111,13 @@ describe("a remote that two objects adopt", () => {
     scene.gateway.loseAnswer("create");
     await scene.reconcile(first);
     const made = scene.gateway.remotesOf(CertificateAuthority.resource).find((one) => one.id !== scene.idOf(first));
-    const second = scene.cluster.apply(CertificateAuthority, "second", { caPem, adopt: { id: made?.id ?? "" } });
-    await scene.reconcile(second);
+    const second = await scene.apply(CertificateAuthority, "second", { caPem, adopt: { id: made?.id ?? "" } });
     expect(scene.reason(second)).toMatch(/^OwnershipConflict: .* it belongs to c1\/team-a\/first/);
   });
 
   it("goes to the second when the first has ended, although it carries the mark of the first", async () => {
     const [first, second] = await two();
-    scene.cluster.delete(first);
-    await scene.settle(first);
+    await scene.deleteAndSettle(first);
     expect(scene.cluster.exists(first)).toBe(false);
     expect(mark()).toBe("c1/team-a/first");
     await scene.settle(second, 2);
@@ -133,8 +127,7 @@ describe("a remote that two objects adopt", () => {
 
   it("stays with the mark of the first while nobody knows whether the first has ended", async () => {
     const [first, second] = await two();
-    scene.cluster.delete(first);
-    await scene.settle(first);
+    await scene.deleteAndSettle(first);
     scene.cluster.knowsEnds = false;
     scene.restart();
     await scene.reconcile(second);
@@ -155,8 +148,7 @@ describe("a remote that two objects adopt", () => {
     expect(scene.reason(first)).toMatch(conflictWith("second"));
     expect(scene.reason(second)).toMatch(/^Available/);
     scene.cluster.apply(IPPolicy, "first", spec({ deletionPolicy: "Delete" }));
-    scene.cluster.delete(first);
-    await scene.settle(first);
+    await scene.deleteAndSettle(first);
     expect(scene.cluster.exists(first)).toBe(false);
     expect(scene.gateway.remote(IPPolicy.resource, id)).toBeDefined();
   });
@@ -168,8 +160,7 @@ describe("a remote that two objects adopt", () => {
     const second = await scene.given(IPPolicy, "second", { metadata, description: "another" });
     const made = scene.idOf(second);
     scene.cluster.restore({ ...second, ...(first.status && { status: first.status }) });
-    scene.cluster.delete(second);
-    await scene.settle(second);
+    await scene.deleteAndSettle(second);
     expect(scene.cluster.exists(second)).toBe(false);
     expect(scene.gateway.remotesOf(IPPolicy.resource).map((one) => one.id)).toEqual([id, scene.idOf(first), made]);
   });
@@ -181,16 +172,14 @@ describe("a remote that two objects adopt", () => {
     const first = await scene.given(IPPolicy, "first", spec(more));
     scene.cluster.annotateByHand(first, annotations.paused, "true");
     await scene.reconcile(first);
-    const second = scene.cluster.apply(IPPolicy, "second", spec({ description: "second", ...more }));
-    await scene.reconcile(second);
+    const second = await scene.apply(IPPolicy, "second", spec({ description: "second", ...more }));
     expect(scene.reason(second)).toMatch(conflictWith("first"));
     expect(scene.idOf(second)).toBe("");
   });
 
   it("never goes to a second one while another cluster's mark is on it", async () => {
     scene.gateway.change(IPPolicy.resource, id, { metadata: '{"tunnelgateway.dev/owner":"c2/team-a/gone"}' });
-    const object = scene.cluster.apply(IPPolicy, "second", spec());
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "second", spec());
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: Remove the owner/);
   });
 });

@@ -148,8 +148,7 @@ it("a holder that has observed for a while continues without the right to adopt,
   await becomesFull(object, { metadata: opaque, description: "on" });
   expect(scene.reason(object)).toMatch(/^Available/);
   expect(scene.cluster.now(object).status).toMatchObject({ origin: "Created" });
-  scene.cluster.delete(object);
-  await scene.settle(object);
+  await scene.deleteAndSettle(object);
   expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
 });
 
@@ -179,8 +178,7 @@ it("a remote that another object has taken is not taken back when the release is
   scene.cluster.removeAnnotation(first, annotations.releaseTo);
   await scene.reconcile(first);
   expect(scene.reason(first)).toMatch(/^OwnershipConflict: .* team-b\/second, which has /);
-  scene.cluster.delete(second);
-  await scene.settle(second);
+  await scene.deleteAndSettle(second);
   scene.gateway.put(IPPolicy.resource, { id, metadata: opaque });
   await scene.resync(IPPolicy);
   await scene.settle(first, 2);
@@ -190,8 +188,7 @@ it("a remote that another object has taken is not taken back when the release is
 it("an object that wants a remote and may not adopt blocks no other object", async () => {
   const { id } = scene.gateway.seed(IPPolicy.resource, {});
   scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
-  const first = scene.cluster.apply(IPPolicy, "first", { adopt: { id } }, { namespace: "team-b" });
-  await scene.reconcile(first);
+  const first = await scene.apply(IPPolicy, "first", { adopt: { id } }, { namespace: "team-b" });
   expect(scene.reason(first)).toMatch(/^AdoptionNotAllowed/);
   await scene.clock.advance(5_000);
   const second = await scene.apply(IPPolicy, "second", { adopt: { id } });
@@ -202,8 +199,7 @@ it("an object that has observed a remote and may not adopt it does not keep othe
   const { id } = scene.gateway.seed(IPPolicy.resource, {});
   scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-b";
   const object = await scene.apply(IPPolicy, "one", { adopt: { id }, ...observed });
-  scene.cluster.apply(IPPolicy, "one", { adopt: { id }, deletionPolicy: "Delete" });
-  await scene.reconcile(object);
+  await scene.apply(IPPolicy, "one", { adopt: { id }, deletionPolicy: "Delete" });
   expect(scene.reason(object)).toMatch(/^AdoptionNotAllowed/);
   await scene.clock.advance(1000);
   const other = await scene.apply(IPPolicy, "other", { adopt: { id } }, { namespace: "team-b" });

@@ -48,8 +48,7 @@ describe.each(recoveries)(
     it("is found when it was carried out", async () => {
       scene.gateway.seed(kind.resource, other);
       scene.gateway.loseAnswer("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
       await scene.reconcile(object);
       expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -59,8 +58,7 @@ describe.each(recoveries)(
 
     it("is found by the next process", async () => {
       scene.gateway.loseAnswer("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       scene.restart();
       await scene.reconcile(object);
       expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
@@ -69,8 +67,7 @@ describe.each(recoveries)(
 
     it("proves the key to the next process, when no other id is recorded", async () => {
       scene.gateway.loseAnswer("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       scene.restart();
       const { keyProof } = scene.account;
       keyProof.use("its digest");
@@ -93,8 +90,7 @@ describe.each(recoveries)(
 
     it("is found when the spec was edited meanwhile, and dropped fields are cleared", async () => {
       scene.gateway.loseAnswer("create");
-      const object = scene.cluster.apply(kind, "one", { ...spec, description: "first" });
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", { ...spec, description: "first" });
       scene.restart();
       scene.cluster.apply(kind, "one", { ...spec, metadata: '{"team": "b"}' });
       await scene.settle(object);
@@ -106,8 +102,7 @@ describe.each(recoveries)(
 
     it("is sent again only when it can no longer be carried out", async () => {
       scene.gateway.swallow("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       const result = await scene.reconcile(object);
       expect(scene.reason(object)).toMatch(/^Creating: /);
       expect(result).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
@@ -121,8 +116,7 @@ describe.each(recoveries)(
 
     it("is found when it was carried out during a list", async () => {
       scene.gateway.swallow("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
       const settles = settleTimeMs(DEADLINE_MS);
       await scene.clock.advance(settles - 1000);
@@ -143,8 +137,7 @@ describe.each(recoveries)(
 
     it("is found when it was carried out late", async () => {
       scene.gateway.swallow("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       const { body } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
       await scene.clock.advance(DEADLINE_MS);
       scene.gateway.seed(kind.resource, body ?? {});
@@ -158,8 +151,7 @@ describe.each(recoveries)(
       ["back", -3],
     ])("is settled after the same time when the calendar is set %s", async (_, hours) => {
       scene.gateway.swallow("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       scene.clock.setBy(hours * 3_600_000);
       await scene.reconcile(object);
       await scene.clock.advance(DEADLINE_MS);
@@ -174,8 +166,7 @@ describe.each(recoveries)(
 
     it("is settled in time when the calendar of the previous process was ahead", async () => {
       scene.gateway.swallow("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       scene.restart();
       scene.clock.setBy(-3 * 3_600_000);
       await scene.reconcile(object);
@@ -188,8 +179,7 @@ describe.each(recoveries)(
     it("is not adopted when another object has it", async () => {
       const first = await scene.given(kind, "first", spec);
       scene.gateway.swallow("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       await scene.reconcile(object);
       expect(scene.idOf(object)).not.toBe(scene.idOf(first));
     });
@@ -203,8 +193,7 @@ describe("a create whose answer was lost and whose remote has an owner mark", ()
     scene.gateway.calendar = () => new Date(scene.clock.date().getTime() - hours * 3_600_000);
     scene.gateway.loseAnswer("create");
     await scene.reconcile(object);
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toEqual([]);
   });
 });
@@ -227,8 +216,7 @@ describe("a list of several pages from which a row is deleted while it is read",
   it.each(Object.entries(specs))("hides no remote with %s that an interrupted create made", async (_, spec) => {
     scene.gateway.pageSize = 2;
     scene.gateway.loseAnswer("create");
-    const object = scene.cluster.apply(ReservedAddress, "db", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedAddress, "db", spec);
     const { id } = scene.gateway.remotesOf(ReservedAddress.resource)[0] ?? {};
     for (let count = 0; count < 2; count += 1) scene.gateway.seed(ReservedAddress.resource, { description: "theirs" });
     await scene.clock.advance(60_000);
@@ -243,8 +231,7 @@ describe("a list of several pages from which a row is deleted while it is read",
     const id = scene.idOf(object);
     scene.gateway.pageSize = 2;
     for (let count = 0; count < 2; count += 1) scene.gateway.seed(ReservedAddress.resource, { description: "theirs" });
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     scene.restart();
     shiftPages();
     const next = scene.cluster.apply(ReservedAddress, "db", {});
@@ -301,8 +288,7 @@ describe("a domain that somebody else reserves while the outcome of our create i
 
   async function interrupted(metadata?: string): Promise<ManagedObject> {
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(ReservedDomain, "one", { ...spec, ...(metadata && { metadata }) });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "one", { ...spec, ...(metadata && { metadata }) });
     await scene.clock.advance(20_000);
     return object;
   }
@@ -314,8 +300,7 @@ describe("a domain that somebody else reserves while the outcome of our create i
     expect(scene.reason(object)).toBe(
       `AlreadyExists: To take over ${theirs.id}, add to the spec: adopt: {id: ${theirs.id}}`,
     );
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([theirs]);
   });
 
@@ -356,8 +341,7 @@ describe("a create whose outcome is unknown when the spec comes to name another 
     "is found $how in the account to which it was sent, and not changed any more",
     async ({ kind, spec }) => {
       scene.gateway.loseAnswer("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       scene.specifiedAccountName = "second";
       scene.cluster.apply(kind, "one", { ...spec, description: "edited" });
       scene.gateway.takeCalls();
@@ -370,8 +354,7 @@ describe("a create whose outcome is unknown when the spec comes to name another 
 
   it.each(recoveries)("is given up only once it is certain that it made nothing ($how)", async ({ kind, spec }) => {
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(kind, "one", spec);
     const intent = signedIntentOf(scene.cluster.now(object)) as SignedIntent;
     expect(intent.account).toBe("first");
     scene.specifiedAccountName = "second";
@@ -396,8 +379,7 @@ it("an object with an id has no such create, when its spec comes to name another
 describe("a create that certainly never reached the service", () => {
   it("is sent again at once, without a search", async () => {
     scene.gateway.swallow("create", "unsent");
-    const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office");
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["create", "create"]);
   });
@@ -478,8 +460,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
   ])("is not one that was created %s", async (_, seconds) => {
     await scene.clock.advance(7_200_000);
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedAddress, "db", { metadata: "opaque" });
     const { id } = scene.gateway.seed(ReservedAddress.resource, { metadata: "opaque" });
     const createdAt = new Date(scene.clock.date().getTime() + seconds * 1000).toISOString();
     scene.gateway.change(ReservedAddress.resource, id, { created_at: createdAt });
@@ -491,8 +472,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
   it("is the oldest of several that match, and the others are reported and left", async () => {
     scene.gateway.loseAnswer("create");
     const spec = { metadata: "opaque", description: "one of two" };
-    const object = scene.cluster.apply(ReservedAddress, "db", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedAddress, "db", spec);
     await scene.clock.advance(1000);
     const { id: double } = scene.gateway.seed(ReservedAddress.resource, spec);
     await scene.reconcile(object);
@@ -504,8 +484,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
 
   it("is not one that has more members than the spec asks for", async () => {
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedAddress, "db", { metadata: "opaque" });
     const { id } = scene.gateway.seed(ReservedAddress.resource, { metadata: "opaque", description: "another" });
     await scene.settle(object);
     expect(scene.idOf(object)).not.toBe(id);
@@ -560,19 +539,17 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     });
 
     it("is deleted with its object", async () => {
-      scene.cluster.delete(object);
-      await scene.settle(object);
+      await scene.deleteAndSettle(object);
       expect(scene.gateway.remotesOf(ReservedAddress.resource)).toEqual([]);
     });
   });
 
   it("is searched for only when the references of the spec are resolved", async () => {
     const destination = { name: "logs" };
-    const object = scene.cluster.apply(EventSubscription, "all", {
+    const object = await scene.apply(EventSubscription, "all", {
       metadata: "opaque",
       destinationRefs: [destination],
     });
-    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ReferenceNotReady: Create EventDestination "logs"/);
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
@@ -581,8 +558,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
 describe("the wait for an interrupted create", () => {
   it("ends, and takes few requests", async () => {
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office");
     scene.gateway.takeCalls();
     const result = await scene.reconcile(object);
     expect(result).toHaveProperty("requeueAfterSeconds");

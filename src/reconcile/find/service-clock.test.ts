@@ -35,8 +35,7 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
   describe.each(markless)("a create without a mark, found again by $how", ({ kind, spec }) => {
     it("is found, also by a process whose clock differs", async () => {
       scene.gateway.loseAnswer("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       restartWithClock(7);
       await scene.reconcile(object);
       expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -48,8 +47,7 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
       const theirs = scene.gateway.seed(kind.resource, spec);
       await scene.clock.advance(7 * MINUTE_MS);
       scene.gateway.swallow("create");
-      const object = scene.cluster.apply(kind, "one", spec);
-      await scene.reconcile(object);
+      const object = await scene.apply(kind, "one", spec);
       scene.restart();
       await scene.reconcile(object);
       await scene.clock.advance(2 * DEADLINE_MS);
@@ -62,8 +60,7 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
   it("a create is not sent again before it is settled, whatever the clock of the next process says", async () => {
     const [{ kind, spec }] = markless as [(typeof markless)[0]];
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(kind, "one", spec);
     restartWithClock(7);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);

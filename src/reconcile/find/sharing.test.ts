@@ -25,8 +25,7 @@ const apply = (name: string, type: string, more: object = {}) =>
   scene.cluster.apply(EventSource, name, { ...specOf(type), ...more });
 
 async function end(object: ManagedObject): Promise<void> {
-  scene.cluster.delete(object);
-  await scene.settle(object);
+  await scene.deleteAndSettle(object);
   expect(scene.cluster.exists(object)).toBe(false);
 }
 
@@ -54,8 +53,7 @@ describe("an object of another namespace that may add an entry", () => {
   it("keeps it when the subscription no longer lists it, and when an object of this namespace is deleted", async () => {
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
     await scene.reconcile(applyElsewhere("a.v0"));
-    scene.cluster.apply(EventSubscription, "audit", {});
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", {});
     await end(object);
     expect(types()).toEqual(["a.v0"]);
   });
@@ -63,8 +61,7 @@ describe("an object of another namespace that may add an entry", () => {
   it("has it in an update of the subscription while its create is under way", async () => {
     scene.gateway.swallow("createSource");
     await scene.reconcile(applyElsewhere("b.v0"));
-    scene.cluster.apply(EventSubscription, "audit", listing("c.v0"));
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", listing("c.v0"));
     expect(types().sort()).toEqual(["b.v0", "c.v0"]);
   });
 });
@@ -86,19 +83,16 @@ describe("a kind that cannot be read", () => {
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
     scene.cluster.vanish(subscription);
     scene.cluster.visibility.set("EventSubscription", "Unreadable");
-    scene.cluster.delete(object);
-    await scene.reconcile(object);
+    await scene.delete(object);
     expect(scene.reason(object)).toMatch(/^InUse: .*EventSubscription/);
     expect(types()).toEqual(["a.v0"]);
   });
 
   it("keeps the entries that a subscription has added and no longer lists", async () => {
     scene.cluster.visibility.set("EventSource", "Unreadable");
-    scene.cluster.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
     expect(types()).toEqual(["a.v0", "b.v0"]);
-    scene.cluster.apply(EventSubscription, "audit", listing("b.v0"));
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", listing("b.v0"));
     expect(scene.reason(subscription)).toMatch(/^InUse: .*EventSource/);
     expect(types()).toEqual(["a.v0", "b.v0"]);
     scene.cluster.visibility.clear();
@@ -140,8 +134,7 @@ describe("an entry that existed before its objects", () => {
     await scene.resync(EventSubscription);
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
     scene.cluster.delete(object);
-    scene.cluster.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
     expect(types().sort()).toEqual(["a.v0", "b.v0", "x.v0"]);
   });
 
@@ -174,8 +167,7 @@ describe("an entry that existed before its objects", () => {
     await scene.resync(EventSubscription);
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
     setTypes("a.v0");
-    await scene.resync(EventSubscription);
-    await scene.reconcile(object);
+    await scene.resync(EventSubscription, object);
     expect(types()).toEqual(["a.v0", "x.v0"]);
     expect(preexisting(object)).toBeUndefined();
     await end(object);
@@ -202,8 +194,7 @@ describe("an entry that existed before its objects", () => {
 describe("an entry that its object has created", () => {
   it("is deleted with it, however often the object was reconciled before", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
-    await scene.resync(EventSubscription);
-    await scene.reconcile(object);
+    await scene.resync(EventSubscription, object);
     expect(preexisting(object)).toBeUndefined();
     await end(object);
     expect(types()).toEqual(["a.v0"]);
@@ -212,8 +203,7 @@ describe("an entry that its object has created", () => {
   it("is not created again when somebody has deleted it and the spec asks for reports only", async () => {
     const object = await scene.given(EventSource, "b", { ...specOf("b.v0"), driftPolicy: "Report" });
     setTypes("a.v0");
-    await scene.resync(EventSubscription);
-    await scene.reconcile(object);
+    await scene.resync(EventSubscription, object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
     expect(types()).toEqual(["a.v0"]);
   });
@@ -275,38 +265,33 @@ describe("the list of the parent", () => {
     await scene.reconcile(coming);
     scene.cluster.delete(leaving);
     expect(types()).toEqual(["a.v0", "l.v0"]);
-    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     expect(types()).toEqual(["a.v0", "c.v0"]);
     expect(scene.reason(subscription)).toMatch(/^Available/);
   });
 
   it("contains no entries of objects with another account, although they name the subscription", async () => {
     apply("x", "x.v0", { accountRef: { name: "other" } });
-    scene.cluster.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
     expect(types()).toEqual(["a.v0", "b.v0"]);
   });
 
   it("keeps entries of deleted objects that retain them", async () => {
     const object = await scene.given(EventSource, "kept", { ...specOf("k.v0"), deletionPolicy: "Retain" });
     scene.cluster.delete(object);
-    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     expect(types()).toEqual(["a.v0", "k.v0"]);
   });
 
   it("contains no entries that objects only observe", async () => {
     apply("watching", "w.v0", { managementPolicy: "ObserveOnly" });
-    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     expect(types()).toEqual(["a.v0"]);
   });
 
   it("is read right before it is replaced, so that new entries are not lost", async () => {
     setTypes("a.v0", "x.v0");
-    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.reconcile(subscription);
+    await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `update ${id}`]);
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
@@ -331,8 +316,7 @@ describe("an entry whose parent was recreated", () => {
   it("waits while there is no parent", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
     scene.gateway.drop(EventSubscription.resource, id);
-    await scene.resync(EventSubscription);
-    await scene.reconcile(object);
+    await scene.resync(EventSubscription, object);
     expect(scene.reason(object)).toMatch(/^ReferenceNotReady/);
     await scene.reconcile(subscription);
     await scene.settle(object);

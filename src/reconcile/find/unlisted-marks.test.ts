@@ -57,8 +57,7 @@ describe("before a create", () => {
     strangers(50);
     const { id } = scene.gateway.seed(IPPolicy.resource, { metadata: OURS });
     strangers(10);
-    const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office");
     expect(calls()).toHaveLength(20);
     expect(scene.reason(object)).toMatch(/^Creating: Reading 41 more of the account, one by one: /);
     await scene.settle(object);
@@ -131,8 +130,7 @@ describe("a remote that somebody has marked for another cluster", () => {
     const object = await scene.given(IPPolicy, "office");
     remark(IPPolicy, object, THEIRS);
     await scene.resync(IPPolicy);
-    scene.cluster.delete(object);
-    await scene.settle(object);
+    await scene.deleteAndSettle(object);
     expect(calls().filter((call) => call.startsWith("delete"))).toEqual([]);
     expect(remotes()).toHaveLength(1);
   });
@@ -171,8 +169,7 @@ describe.each([
 
   it("stays when the object from the backup is deleted", async () => {
     const [before, now] = both();
-    scene.cluster.delete(before);
-    await scene.settle(before);
+    await scene.deleteAndSettle(before);
     await scene.settle(now);
     expect(scene.cluster.get("IPPolicy", "team-a", "old")).toBeUndefined();
     expect(scene.reason(now)).toMatch(/^Available: /);
@@ -235,8 +232,7 @@ describe("requests", () => {
     await scene.resync(IPPolicy);
     const object = await scene.apply(IPPolicy, "office");
     scene.cluster.apply(IPPolicy, "office", { description: "edited" });
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object);
+    await scene.resync(IPPolicy, object);
     expect(calls()).toEqual([`update ${scene.idOf(object)}`]);
   });
 
@@ -278,12 +274,10 @@ describe("requests", () => {
   it("are none for a settled object, and one more for its change", async () => {
     const object = await scene.given(TCPEdge, "office", { description: "first" });
     for (let count = 0; count < 2; count += 1) {
-      await scene.resync(TCPEdge);
-      await scene.reconcile(object);
+      await scene.resync(TCPEdge, object);
     }
     expect(calls()).toEqual([]);
-    scene.cluster.apply(TCPEdge, "office", { description: "second" });
-    await scene.reconcile(object);
+    await scene.apply(TCPEdge, "office", { description: "second" });
     expect(calls()).toEqual([`get ${scene.idOf(object)}`, `update ${scene.idOf(object)}`]);
   });
 });

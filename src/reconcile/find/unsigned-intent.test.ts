@@ -153,8 +153,7 @@ it("a forged intent on an object that is being deleted deletes no remote of othe
   const object = scene.cluster.apply(TunnelGroupBackend, "one", sent, {
     ...{ finalizers: [FINALIZER], annotations: { [annotations.createIntent]: forged({ old: theirs.id, sent }) } },
   });
-  scene.cluster.delete(object);
-  await scene.settle(object);
+  await scene.deleteAndSettle(object);
   await scene.clock.advance(2 * DEADLINE_MS);
   if (scene.cluster.exists(object)) await scene.settle(object);
   expect(scene.cluster.exists(object)).toBe(false);

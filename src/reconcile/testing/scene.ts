@@ -137,6 +137,18 @@ export class Scene {
     return object;
   }
 
+  /** Deletes an object, and reconciles it once. */
+  async delete(object: ManagedObject): Promise<Result> {
+    this.cluster.delete(object);
+    return this.reconcile(object);
+  }
+
+  /** Deletes an object, and reconciles it as `settle` does. */
+  async deleteAndSettle(object: ManagedObject): Promise<Result> {
+    this.cluster.delete(object);
+    return this.settle(object);
+  }
+
   /** Creates an object and reconciles it until it is Ready. Its calls and writes are not counted. */
   async given(kind: Kind, name: string, spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
     const object = this.cluster.apply(kind, name, spec);
@@ -155,11 +167,12 @@ export class Scene {
     this.cluster.secretReads.length = 0;
   }
 
-  /** Lists the resource, as a resync does. Its calls are not counted. */
-  async resync({ resource }: Kind): Promise<void> {
+  /** Lists the resource, as a resync does, without counting its calls. Then it reconciles these objects. */
+  async resync({ resource }: Kind, ...objects: readonly ManagedObject[]): Promise<void> {
     await this.clock.advance(1);
     await this.#account.collection(resource).listed(this.clock.now(), { lane: "sync" });
     this.gateway.takeCalls();
+    for (const object of objects) await this.reconcile(object);
   }
 
   idOf(object: ManagedObject): string {
