@@ -31,20 +31,20 @@ export type KeyRecord = "recorded" | "first" | "unknown";
 
 export interface KeyProofOptions {
   clock: Clock;
-  /** Ids of all remotes that objects have in this account. */
+  /** Ids of all remotes in this account that objects have recorded. */
   recorded: () => RecordedIDs;
   /**
    * What a person does so that everything that is recorded in this account can be read: the end of the sentence says why.
    * Undefined: everything is known. Default: that.
    */
   unread?: () => string | undefined;
-  /** Whether a person has said that the first key is right, although everything that is recorded is gone. */
+  /** Whether a person has confirmed that the first key is right, although none of the recorded remotes exists. */
   believesFirstKey: () => boolean;
   /** What processes before have recorded about the key with this digest. Default: `unknown`. */
   wasRecorded?: (digest: string) => Promise<KeyRecord>;
   /**
-   * Resolves when it is written down for the next process that the key with this digest is of this account. `alone`: keys
-   * that were recorded before are of another one. Default: nothing is written.
+   * Resolves when it is recorded for the next process that the key with this digest belongs to this account. `alone`:
+   * earlier records belong to another account and are dropped. Default: nothing is recorded.
    */
   record?: (digest: string, which: { alone: boolean }) => Promise<void>;
   /** Digests of keys that are known to belong to this account. */
@@ -146,7 +146,7 @@ export class KeyProof {
     return this.#options.recorded().size === 0 && this.#options.unread?.() === undefined;
   }
 
-  /** The service has shown these ids in answers to requests that began in this epoch. */
+  /** Records that the service has shown these ids in answers to requests that began in this epoch. */
   recordSeenIDs(ids: readonly string[], epoch: number): void {
     if (epoch !== this.#keys || this.isProved) return;
     const recorded = [...this.#options.recorded().values()];
@@ -154,8 +154,8 @@ export class KeyProof {
   }
 
   /**
-   * An object has made or found its remote by requests of this epoch, and its id is about to be recorded. If it is the
-   * first one, keys of before prove nothing any more: what was recorded under them, if anything, is no more.
+   * Call it before the id of a remote is recorded that requests of this epoch have created or found. If no other id is
+   * recorded, former keys prove nothing any more: their recorded remotes, if any, no longer exist.
    */
   recordFirstID(epoch: number): void {
     if (!this.#isEpochOfKey(epoch) || this.isProved || !this.#isNothingRecorded) return;
@@ -164,9 +164,9 @@ export class KeyProof {
   }
 
   /**
-   * Resolves when the key is proved, by lists of what is recorded, or when nothing is recorded. Callers share the
-   * attempt. Throws Blocked (AccountMismatch) when the account has nothing of what is recorded. `read`: a resource whose
-   * list the caller has just read.
+   * Resolves when lists have proved the key, or when no id is recorded. Callers share the attempt. Throws Blocked
+   * (AccountMismatch) when the account has none of the recorded ids. `read`: a resource whose list the caller has just
+   * read.
    */
   async ensure(read?: Resource): Promise<void> {
     if (this.holds) return this.#solve();
@@ -237,7 +237,7 @@ export class KeyProof {
     if (!this.isProved) this.#fail(recorded.reduce((sum, [, { size }]) => sum + size, 0));
   }
 
-  /** Asked last: an ordinary start proves the key by the lists that it needs anyway. */
+  /** Comes after the lists: an ordinary start proves the key by the lists that it needs anyway. */
   async #acceptRecordedKey(): Promise<void> {
     const digest = this.#current;
     const record = digest === undefined ? undefined : await this.#options.wasRecorded?.(digest);
@@ -247,7 +247,7 @@ export class KeyProof {
   }
 
   async #readLists(recorded: readonly [Resource, ReadonlySet<string>][], read?: Resource): Promise<void> {
-    // One list that cannot be read says nothing about the others.
+    // An error of one list says nothing about the others.
     const problems: unknown[] = [];
     for (const [resource] of recorded) {
       if (resource !== read)
@@ -280,7 +280,9 @@ export class KeyProof {
     throw this.problem;
   }
 
-  /** Why nothing is changed in the account; undefined when the key is proved, or nothing has spoken against it yet. */
+  /**
+   * Why the operator changes nothing in the account. Undefined: the key is proved, or nothing speaks against it yet.
+   */
   get problem(): Blocked | undefined {
     if (!this.#failure) return undefined;
     const { count } = this.#failure;
@@ -293,7 +295,7 @@ export class KeyProof {
     return new Blocked("AccountMismatch", message, { afterSeconds: LONGEST_DELAY_MS / 1000 });
   }
 
-  /** A key could not be proved, and it is time to try again. */
+  /** Whether the key could not be proved and it is time for another attempt. */
   get isAttemptDue(): boolean {
     return this.#failure !== undefined && this.#options.clock.now() >= this.#failure.retryAt;
   }

@@ -57,7 +57,7 @@ function startController() {
   };
 }
 
-it("nothing is remembered of an object that has ended while a request of it was under way", async () => {
+it("an object that was deleted during its reconcile is forgotten, with what the reconcile recorded", async () => {
   const sent: string[] = [];
   scene.gateway.update = async (_, id) => {
     scene.cluster.vanish(object);

@@ -2,7 +2,7 @@ import { Waiting } from "../objects/reconcile-error.ts";
 import { wayToRead } from "../objects/way-to-read.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** When a kind comes to be read, everything that waits is woken. This is for the case that it is not. */
+/** Seconds until the next attempt. Usually a waiting object is triggered earlier, when its kind becomes readable. */
 const AGAIN_SECONDS = 300;
 
 /** Objects that cannot be read may forbid what is to be done. */

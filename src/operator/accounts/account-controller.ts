@@ -28,11 +28,11 @@ export interface AccountControllerOptions {
   secretsWatched: boolean;
   /** Base URL of accounts without `spec.baseURL`. */
   baseURL: string;
-  /** How many objects need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
+  /** How many objects still need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
   countDependents: (key: string) => number;
   /** Kinds whose objects the operator may be unable to read in a namespace, so that `countDependents` misses them. */
   unreadableKinds: (namespace: string) => readonly string[];
-  /** Of the certificates that an account serves and that have no object: the one that ends first. */
+  /** The certificate without an object that ends first, among those that an account serves. */
   loneCertificate: (account: Account) => LoneCertificate;
 }
 

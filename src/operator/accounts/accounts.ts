@@ -22,7 +22,7 @@ export class Accounts {
   readonly #credentials: AllCredentials;
   readonly #shared: SharedAccounts;
   readonly #probes = new Map<Account, Promise<void>>();
-  /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. */
+  /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. `epoch`: of its key. */
   readonly #awaited = new Map<string, { probing: Promise<void>; epoch: number }>();
   #firstReads: Promise<void> | undefined;
 
@@ -311,8 +311,8 @@ export class Accounts {
   }
 
   /**
-   * Until all keys are known, an object cannot see which other objects claim its remote. An unreadable key counts as
-   * missing.
+   * Until all keys are known, an object cannot see which other objects claim its remote. A key that cannot be read
+   * counts as missing.
    */
   async #readAllKeys(namespace?: string): Promise<void> {
     const { store } = this.#options;

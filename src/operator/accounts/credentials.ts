@@ -38,15 +38,15 @@ export interface Credentials {
   searching?: Promise<void> | undefined;
 }
 
-/** Which API keys are known to lead to the account of which objects have ids, for the next process. */
+/** Records, for the next process, which API keys lead to the account of the objects that have ids. */
 export interface KeyRecording {
-  /** A digest of the key that says nothing without a secret of the operator. */
+  /** A digest of the key. Without a secret of the operator it reveals nothing. */
   recordOf(credentials: Pick<Credentials, "key" | "baseURL">, apiKey: string): string;
   has(credentials: Pick<Credentials, "key" | "uid">, record: string): Promise<boolean>;
   /** Whether no key was ever recorded. */
   isEmpty(credentials: Pick<Credentials, "key" | "uid">): Promise<boolean>;
   /**
-   * Resolves when it is written down. `alone`: what was recorded before is of another account, and goes. Throws a
+   * Resolves when the record is written. `alone`: earlier records belong to another account and are removed. Throws a
    * ReconcileError or Outdated.
    */
   add(credentials: Pick<Credentials, "key" | "uid">, record: string, which: { alone: boolean }): Promise<void>;

@@ -18,12 +18,12 @@ const COUNTS_MS = 60_000;
 
 export interface DefaultAccountsOptions {
   client: Pick<KubeClient, "get">;
-  /** That of the GatewayAccounts. */
+  /** The resource of GatewayAccounts. */
   type: ResourceType;
   store: () => Pick<Store<AccountObject>, "get" | "put">;
   /** Whether the watch that fills the store with a namespace is in order. */
   isConnectedIn: (namespace: string) => boolean;
-  /** The newest resourceVersion that any watch has told of. */
+  /** The newest resourceVersion that any watch has delivered. */
   seen: () => bigint;
   clock: Clock;
 }
@@ -56,8 +56,8 @@ export class DefaultAccounts {
   }
 
   /**
-   * Resolves when the store has the GatewayAccount named `default` that was there when the object came to be as it is, or
-   * there was none. Throws a ReconcileError while the API server does not tell.
+   * Resolves when the store has the GatewayAccount named `default` that existed at the object's resourceVersion, or
+   * when there was none. Throws a ReconcileError while the API server cannot be asked.
    */
   async ensureKnown({ metadata, spec }: ManagedObject): Promise<void> {
     const { namespace, resourceVersion = "0" } = metadata;

@@ -171,7 +171,7 @@ describe.each([
     });
   });
 
-  it("what is recorded already is not written again", async () => {
+  it("a recorded key is not written again", async () => {
     await given(name, "one");
     scene.shown.set("one", ["ipp_1"]);
     const before = scene.writes.length;

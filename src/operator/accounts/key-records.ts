@@ -69,7 +69,7 @@ export class KeyRecords implements KeyRecording {
     return (await this.#read(holder)).length === 0;
   }
 
-  /** One after the other, since two accounts may have credentials in common for a moment. */
+  /** Writes one record after the other, since two accounts may share credentials for a moment. */
   add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
     return this.#turns.run(holder.key, () => this.#add(holder, record, which));
   }

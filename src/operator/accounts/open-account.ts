@@ -37,8 +37,8 @@ export interface OpenAccountOptions {
   /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
   /**
-   * Requests to an account are stopped, because the service is away, refuses its key, or lacks many remotes; or they go
-   * through again. `keys`: see `Credentials`.
+   * Called when requests to an account stop, because the service is away, refuses its key or lacks many remotes, and
+   * when they resume. `keys`: see `Credentials`.
    */
   onAvailabilityChange: (keys: readonly string[], available: boolean) => void;
   /** Called when objects whose last attempt failed may be tried again. */
@@ -187,7 +187,7 @@ async function wasRecorded(all: Credentials[], digest: string, recording: Record
   return found;
 }
 
-/** For each of these credentials: those that have nothing in the account yet will have it under this key. */
+/** Records the key for each of these credentials, including those that have no remotes in the account yet. */
 async function record(
   all: Credentials[],
   digest: string,

@@ -55,7 +55,7 @@ function ends(rights: NamespaceRights, name: string): Promise<void> {
   return rights.settle("team");
 }
 
-it("keep the binding from the first object with the finalizer to the last, with two requests for each change", async () => {
+it("keeps the binding from the first object with the finalizer to the last, with two requests for each change", async () => {
   const rights = rightsOf();
   await begins(rights, "one");
   await begins(rights, "two");
@@ -85,7 +85,7 @@ it.each([
   expect(log.lines).toEqual([]);
 });
 
-it("keep the binding for an object that gets the finalizer while the last one is deleted", async () => {
+it("keeps the binding for an object that gets the finalizer while the last one is deleted", async () => {
   const rights = rightsOf();
   for (let round = 0; round < 20; round += 1) {
     await begins(rights, `a${round}`);
@@ -110,7 +110,7 @@ it.each([
   await running;
 });
 
-it("lets nothing go while a kind cannot be read", async () => {
+it("release nothing while a kind cannot be read", async () => {
   const rights = rightsOf();
   await begins(rights, "one");
   source.hasSyncedIn = () => false;
@@ -121,20 +121,20 @@ it("lets nothing go while a kind cannot be read", async () => {
   expect(finalizers()).toEqual([OTHERS]);
 });
 
-it("lets go of what was kept before it was switched off, whatever is there", async () => {
+it("release the binding that was kept before, when they are switched off, whatever objects exist", async () => {
   await begins(rightsOf(), "one");
   await rightsOf({ keeps: false }).settle("team");
   expect(finalizers()).toEqual([OTHERS]);
 });
 
-it("warn once when there is no binding, and carry out the write", async () => {
+it("warns once when there is no binding, and carries out the write", async () => {
   const rights = rightsOf({ binding: "missing" });
   for (const name of ["one", "two"]) await rights.during("team", async () => void store.put(object(name, FINALIZER)));
   expect(store.list()).toHaveLength(2);
   expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
 });
 
-it("send no request when the operator has its rights in all namespaces", async () => {
+it("sends no request when the operator has its rights in all namespaces", async () => {
   const rights = rightsOf({ binding: undefined });
   await rights.during("team", async () => void store.put(object("one", FINALIZER)));
   await ends(rights, "one");

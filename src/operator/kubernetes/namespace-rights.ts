@@ -16,10 +16,10 @@ export interface NamespaceRightsOptions {
   client: Pick<KubeClient, "get" | "patchMerge" | "patchJSON">;
   /** The name of the RoleBinding, the same in each namespace. Undefined: there is none. */
   binding: string | undefined;
-  /** False: takes the finalizer off what an installation before had kept. */
+  /** False: removes the finalizer that an earlier installation has set. */
   keeps: boolean;
   namespaces: readonly string[];
-  /** Of all kinds whose objects may have the operator's finalizer. */
+  /** All kinds whose objects may have the operator's finalizer. */
   sources: () => readonly { hasSyncedIn(namespace: string): boolean; store: Pick<Store<KubeObject>, "list"> }[];
   /** Whether this process holds the lease. Another leader may give an object the finalizer before this one sees it. */
   leads: () => boolean;

@@ -173,7 +173,10 @@ async function reasonNotToWait({ cluster, object }: ReconcileContext): Promise<s
   return (await cluster.isNamespaceDeleting(object.metadata.namespace)) ? "the namespace goes away" : undefined;
 }
 
-/** Where nobody can wait, a remote that somebody else has marked is left to them, with an event. */
+/**
+ * Where the deletion must not wait, a remote with the mark of another owner is left to that owner, and an event says
+ * so.
+ */
 async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<undefined> {
   const { object, cluster } = context;
   if (!isReconcileError(error) || error.reason !== "OwnershipConflict" || error instanceof UnreadableKind) throw error;
@@ -185,9 +188,9 @@ async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<
 }
 
 /**
- * A remote that cannot be deleted blocks its object. But in a namespace that is being deleted, where nothing will change
- * that, the remote is left in the account with an event, and this returns false. While the operator is being uninstalled
- * it is added to `leftBehind`.
+ * A remote that cannot be deleted blocks its object. In a namespace that is being deleted nothing will change that, so
+ * the remote is left in the account with an event, and this returns false. While the operator is being uninstalled, the
+ * remote is added to `leftBehind`.
  */
 async function deleteOrLeaveBehind(context: ReconcileContext, id: string, leftBehind: LeftBehind[]): Promise<boolean> {
   try {

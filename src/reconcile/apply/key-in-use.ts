@@ -4,8 +4,8 @@ import type { KeyUser } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
-// An object can stand for the very key with which a GatewayAccount, or the operator, sends its requests. Without it,
-// nothing in the account could be changed or deleted any more.
+// An object can stand for the API key with which the operator, or a GatewayAccount, sends its requests. If this key
+// were deleted, nothing in the account could be changed or deleted any more.
 
 const ASK_AGAIN_SECONDS = 10;
 
@@ -44,7 +44,7 @@ export const mayKeyBeUsed = ({ kind, object, cluster, account }: ReconcileContex
   (cluster.visibilityOf(ACCOUNT_KIND) === "Unreadable" ||
     cluster.usersOfKey(object, { digest: account.tokenDigestOf(id) }).length > 0);
 
-/** A process that has not seen the token yet reads it. */
+/** A process that has not seen the token yet reads it from its Secret. */
 async function noteStoredToken(context: ReconcileContext, id: string, name: string | undefined): Promise<void> {
   const { kind, object, cluster, account } = context;
   if (name === undefined || account.tokenDigestOf(id) !== undefined) return;

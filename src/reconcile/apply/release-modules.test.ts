@@ -166,7 +166,7 @@ describe("the deletion of an object that only sets modules", () => {
     expect(verbs()).toEqual(["getModule route_webhook_verification"]);
   });
 
-  it("leaves a module that another object of the route sets, which takes it over", async () => {
+  it("leaves a module that another object of the route also sets", async () => {
     const object = await given({ saml, webhookVerification });
     const next = await scene.apply(HTTPSEdgeRoute, "next", specOf({ saml: { ...saml, forceAuthn: true } }));
     expect(scene.reason(next)).toMatch(/^OwnershipConflict: .*team-a\/route, which has edghts_1/);
@@ -192,7 +192,7 @@ describe("a module that an edit leaves to another object of the route", () => {
     verbs();
   });
 
-  it("stays until that one sets it, and goes with that one", async () => {
+  it("stays until that object sets it, and is removed with that object", async () => {
     await scene.apply(HTTPSEdgeRoute, "route", specOf({}));
     expect(verbs()).toEqual(["deleteModule route_webhook_verification"]);
     expect(scene.reason(object)).toMatch(/^Available/);

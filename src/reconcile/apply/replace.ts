@@ -13,7 +13,9 @@ import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-r
 import { refuseWhileUsed, usageOf } from "./in-use.ts";
 import { mayKeyBeUsed } from "./key-in-use.ts";
 
-/** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
+/**
+ * Seconds until the next attempt to delete a replaced remote: the first delay, and the longest. It doubles each time.
+ */
 const STILL_USED = [2, 300] as const;
 const REFUSED = [300, 3600] as const;
 
@@ -32,7 +34,7 @@ export async function replace(context: ReconcileContext, desired: Desired, old: 
   return create(context, desired, old.id);
 }
 
-/** Deletes the remote and creates it again, for remotes that cannot exist twice. */
+/** Deletes the remote and creates it again. For remotes of which the account can have only one. */
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
   const { changes, kind, object } = context;
   // If this process dies between delete and create, the next one needs the old id.
@@ -48,7 +50,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   return create(context, desired);
 }
 
-/** Deletes each replaced remote that nothing refers to any more. */
+/** Deletes each replaced remote to which nothing refers any more. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
     if (id !== context.state.remote?.id && context.account.deferredDeletes.secondsUntil(id) === 0)

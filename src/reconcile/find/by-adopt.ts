@@ -48,7 +48,7 @@ export async function adopt(context: ReconcileContext, found: Remote): Promise<R
   const remote = remotesOf(context).cached(found.id) ?? found;
   refuseForeignMark(context, remote);
   const source = handoverSource(context, remote.id);
-  // What somebody gives, or what was made for this object, is no adoption.
+  // A remote that another object hands over, or that was created for this object, is not adopted.
   const isOwn = origin === "Created" || isMarkOf(ownerMarkOf(remote), owner);
   if (!source && !isOwn) refuseAdoption(context, remote.id);
   if (!source) refuseUnreadableHolder(context, remote.id, "OwnershipConflict");

@@ -18,8 +18,8 @@ import { membersToRead } from "./module-origins.ts";
 import { isPreexisting, noteEntryOrigin } from "./sharing.ts";
 
 /**
- * The remote whose id follows from the spec. Undefined when it does not exist and is to be created. Such a remote may
- * exist without having been created by this object, and can never exist twice.
+ * The remote whose id follows from the spec. Undefined when it does not exist and has to be created. The account can
+ * have only one such remote, and it may exist without having been created by this object.
  */
 export async function findBySpec(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, object, cluster } = context;
@@ -46,7 +46,10 @@ async function refuseHolders(context: ReconcileContext, id: string): Promise<voi
   if (!takesNothing) refuseUnreadableHolder(context, id, "OwnershipConflict");
 }
 
-/** An entry changes the list of its parent. By id, or by an object that only observes, that may be one of somebody else. */
+/**
+ * Throws Blocked when the entry would change the list of a parent that others may own: one that is named by id, or by
+ * an object that only observes.
+ */
 function refuseEntryOfOthers(context: ReconcileContext, id: string): void {
   const { kind, object, cluster } = context;
   if (kind.location.type !== "entry" || isDeleting(object)) return;

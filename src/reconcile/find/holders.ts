@@ -17,10 +17,9 @@ import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import { handoverSource, isHandover } from "./handover.ts";
 import { readMark } from "./unlisted-marks.ts";
 
-// Several objects may name one remote, also in different namespaces. One of them holds it, and only this one changes it:
-// the one that the owner mark of the remote names or, without such a mark, the one whose status has the id. Among
-// objects that never had the remote, the oldest comes first. So nobody can stop the object of somebody else by creating
-// another one.
+// Several objects may name one remote, also in different namespaces. Only one holds it and changes it: the one that the
+// owner mark names or, without a mark, the one whose status has the id. Among objects that never had the remote, the
+// oldest holds it. So nobody can take a remote from an object by creating another object.
 
 /** Throws Blocked when another object holds the remote, or may take it before this one. */
 export async function refuseOtherHolder(context: ReconcileContext, id: string): Promise<void> {
@@ -52,7 +51,7 @@ export function refuseUnreadableHolder(
   refuseUnreadableKind(cluster, kind.kind, reason, `one of them may have ${id}`);
 }
 
-/** The spec names the object that has the remote, and that one does not give it yet. */
+/** When the spec names the object that has the remote, but that object does not hand it over yet. */
 function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObject, has: string): string {
   if (!cluster.shareAccount(object, other)) return `Use the account of ${has}`;
   return releasedTo(other) === nameOf(object)
@@ -63,7 +62,7 @@ function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObjec
 /** The other object that holds the remote. Undefined: this object holds it, or no object does. */
 export async function otherHolder(context: ReconcileContext, id: string): Promise<ManagedObject | undefined> {
   const { kind, object, cluster } = context;
-  // What one that has ended had is that of the living.
+  // When the owner has been deleted, its remote belongs to the object that still exists.
   if (othersHolding(context, id).length === 0 || cluster.isUnfinalized(object)) return othersHolding(context, id)[0];
   await seeMark(context, id);
   const holding = othersHolding(context, id);
@@ -84,7 +83,7 @@ function othersHolding(context: ReconcileContext, id: string): ManagedObject[] {
   return others.filter((other) => !isHandover(context, other, object, id));
 }
 
-/** An object that never had the remote, wants it, and is older than this one, which never had it either. */
+/** An older object that asks for the remote. Neither it nor the object of this reconcile ever had the remote. */
 async function earlierTaker(context: ReconcileContext, id: string): Promise<ManagedObject | undefined> {
   if (othersTaking(context, id).length === 0) return undefined;
   await seeMark(context, id);
@@ -97,13 +96,15 @@ const othersTaking = (context: ReconcileContext, id: string): ManagedObject[] =>
 const otherThan = (object: ManagedObject, first: ManagedObject | undefined): ManagedObject | undefined =>
   first?.metadata.uid === object.metadata.uid ? undefined : first;
 
-/** Whether the object has the remote. One that only observes it, or has set none of its modules, does not. */
+/** Whether the object has the remote. An object that only observes it, or has set none of its modules, does not. */
 export const holds = (kind: Kind, object: ManagedObject, id: string): boolean =>
   !isObserver(object) &&
   !setsNoModule(kind, { ...object, spec: {} }) &&
   (object.status?.id === id || retiringIDs(object.status).includes(id));
 
-/** A paused object takes nothing, and one of another account, or without the right to adopt, cannot. */
+/**
+ * Whether the object may take the remote. Not if it is paused, belongs to another account, or has no right to adopt.
+ */
 const mayTake = ({ kind, object, cluster }: ReconcileContext, other: ManagedObject): boolean =>
   !isDeleting(other) &&
   !isPaused(other) &&
@@ -117,7 +118,7 @@ function firstOf(context: ReconcileContext, id: string, objects: readonly Manage
   const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});
   const { owner } = context;
   const marked = objects.find(({ metadata: { namespace, name } }) => isMarkOf(mark, { ...owner, namespace, name }));
-  // The status of the others may be a copy of this one's.
+  // The statuses of the other objects may be copies of this one's.
   const recorded = objects.filter(({ metadata: { namespace, name }, status }) =>
     isMarkOf(status?.owner, { ...owner, namespace, name }),
   );
