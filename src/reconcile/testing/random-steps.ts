@@ -189,6 +189,24 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "reconcile", subject: 0 },
     ],
   ],
+  // The first object of a remote that moved comes back from a backup. It had it before, and the mark names the other one.
+  [
+    [0],
+    [0, 5],
+    [
+      { do: "back up" },
+      { do: "wait", seconds: 1 },
+      { do: "move", subject: 0, to: "heir", says: "both" },
+      { do: "everything" },
+      { do: "restore backup", subject: 0 },
+      { do: "everything" },
+      { do: "rival", subject: 0, player: "namespace", observes: false },
+      { do: "delete", subject: 0, retain: false },
+      { do: "restore", subject: 0 },
+      { do: "refuse", write: "annotate", times: 1 },
+      { do: "delete", subject: 0, retain: false },
+    ],
+  ],
 ];
 
 export const rareRuns = rareRunsWithSteps.flatMap((run): [...typeof run, boolean][] => [
