@@ -64,12 +64,14 @@ export async function readMark(context: ReconcileContext, id: string): Promise<v
 }
 
 /**
- * Call it before a remote that the object has is changed, replaced or deleted. Throws Outdated when it has been marked for somebody
- * else since an answer has told whose it is.
+ * Call it before a remote that the object has is changed, replaced or deleted. Throws Outdated when it has been marked
+ * for somebody else since an answer has told whose it is. A remote that is not there as far as is known, as after a
+ * deletion that the last process did not see the end of, is not read: here a list without marks hides nothing.
  */
 export async function refuseNewForeignMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);
-  if (collection?.isMarkStale(id)) await collection.read(id, requestOptions(context));
+  const mayBeMarked = collection?.cached(id) !== undefined && collection.isMarkStale(id);
+  if (mayBeMarked) await collection.read(id, requestOptions(context));
   // A GET that confirmed drift may have shown it as well.
   if (isKnownForeign(context, id)) throw new Outdated(`${id} belongs to somebody else by now`);
 }
