@@ -106,12 +106,13 @@ describe("a Secret without a complete key", () => {
 });
 
 it("names a missing right, and continues when it is granted", async () => {
-  server.faults.push({ status: 403 });
+  server.forbidden.add("own");
   const key = start();
   await until(() => key.problem !== undefined);
   expect(key.reason).toContain(
     `Secret own/${INTENT_KEY_SECRET}: grant the operator's service account get and patch on this Secret, and create on Secrets in namespace own: it keeps there the key that signs create intents`,
   );
+  server.forbidden.delete("own");
   await key.synced;
 });
 
