@@ -85,7 +85,8 @@ export const retiringIDs = ({
 
 export const isDeleting = (object: ManagedObject): boolean => object.metadata.deletionTimestamp !== undefined;
 
-const annotationOf = (object: ManagedObject, name: string): string | undefined => object.metadata.annotations?.[name];
+const annotationOf = ({ metadata }: Pick<KubeObject, "metadata">, name: string): string | undefined =>
+  metadata.annotations?.[name];
 
 export const isPaused = (object: ManagedObject): boolean => annotationOf(object, annotations.paused) === "true";
 export const isOrphan = (object: ManagedObject): boolean => annotationOf(object, annotations.orphan) === "true";
@@ -116,11 +117,12 @@ export const hasOnlyObserved = (object: ManagedObject): boolean => {
 
 /** Whether the annotation reconcile-requested-at asks for a reconcile that has not been done yet. */
 export function isReconcileRequested(object: ManagedObject): boolean {
-  const requested = annotationOf(object, annotations.reconcileRequestedAt);
+  const requested = reconcileRequestedAt(object);
   return requested !== undefined && requested !== object.status?.lastHandledReconcileAt;
 }
 
-export const reconcileRequestedAt = (object: ManagedObject): string | undefined =>
+/** The value of the annotation reconcile-requested-at, also of a GatewayAccount. */
+export const reconcileRequestedAt = (object: Pick<KubeObject, "metadata">): string | undefined =>
   annotationOf(object, annotations.reconcileRequestedAt);
 
 export const conditionOf = (status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined =>

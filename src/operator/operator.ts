@@ -48,7 +48,7 @@ import { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { type IsOurs, objectController, serviceTimes } from "./object-controller.ts";
 import type { Tracing } from "./tracing.ts";
-import { isAnother, needsReconcile, readyStatus } from "./triggers/account-changes.ts";
+import { mayChangeAccount, needsReconcile, readyStatus } from "./triggers/account-changes.ts";
 import { Enqueuer } from "./triggers/enqueuer.ts";
 import { firstLoneCertificate } from "./triggers/lone-certificates.ts";
 import { priorities } from "./triggers/priority.ts";
@@ -269,7 +269,8 @@ export function createOperator(options: OperatorOptions): Operator {
     const isPassed = change.type === "updated" && isOurs(change.old) !== isOurs(object);
     if (change.type !== "updated" || isPassed || needsReconcile(change.old, object)) enqueueAccount(keyOf(object));
     const isNew = change.type === "added" && !change.initial;
-    if (isNew || (change.type === "updated" && isAnother(change.old, object))) enqueuer.enqueueUsers(keyOf(object));
+    if (isNew || (change.type === "updated" && mayChangeAccount(change.old, object)))
+      enqueuer.enqueueUsers(keyOf(object));
     if (change.type !== "updated" || readyStatus(change.old) !== readyStatus(object))
       enqueuer.enqueueUnfinished(object.metadata.namespace);
   });

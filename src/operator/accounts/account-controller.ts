@@ -4,14 +4,13 @@ import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
-import type { Status } from "../../objects/object.ts";
+import { reconcileRequestedAt, type Status } from "../../objects/object.ts";
 import { Blocked, Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Request, Result } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
-import { annotations } from "../../schema/contract.ts";
 import { timestamp } from "../../schema/time.ts";
 import type { AccountObjects } from "./account-objects.ts";
 import type { Accounts } from "./accounts.ts";
@@ -99,7 +98,7 @@ async function checkKey(
       });
   }
   accounts.answered(object);
-  const requested = requestedAt(object);
+  const requested = reconcileRequestedAt(object);
   // One GatewayAccount must not confirm a loss for the others, so the reconcile of a shared account confirms nothing.
   if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
   await waitFor(keyProof.ensure(), wait);
@@ -107,9 +106,6 @@ async function checkKey(
   refuseLoss(account);
   return account;
 }
-
-const requestedAt = ({ metadata }: AccountObject): string | undefined =>
-  metadata.annotations?.[annotations.reconcileRequestedAt];
 
 /** Several reconciles may share this probe, so the signal of one reconcile must not end it. */
 async function probe(account: Account): Promise<void> {
@@ -205,7 +201,7 @@ async function report(
 ): Promise<void> {
   const { metadata, spec } = object;
   const now = clock.date().getTime();
-  const requested = accounts.isAnswered(object) ? requestedAt(object) : undefined;
+  const requested = accounts.isAnswered(object) ? reconcileRequestedAt(object) : undefined;
   // Objects, or this reconcile, may have written to the status since it was read.
   await objects.writeStatus(object, (before) => {
     const ofCertificate =

@@ -2,7 +2,7 @@ import type { Account } from "../../account/account.ts";
 import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
-import { isDeleting, type ManagedObject } from "../../objects/object.ts";
+import { isDeleting, type ManagedObject, reconcileRequestedAt } from "../../objects/object.ts";
 import { Blocked, Outdated, Postponed, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { AccountFigures } from "../kubernetes/account-figures.ts";
@@ -369,8 +369,8 @@ function refuseUnless(relation: Relation, { object, name, specified }: Division)
 }
 
 /** Changes when a person edits or annotates the GatewayAccount. */
-const versionOf = ({ metadata }: AccountObject): string =>
-  `${metadata.generation} ${metadata.annotations?.[annotations.reconcileRequestedAt] ?? ""}`;
+const versionOf = (object: AccountObject): string =>
+  `${object.metadata.generation} ${reconcileRequestedAt(object) ?? ""}`;
 
 /** Whether no create was sent for the object yet. It may then come to belong to any account. */
 const isNew = (object: ManagedObject): boolean =>

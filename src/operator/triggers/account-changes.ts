@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import { conditionOf } from "../../objects/object.ts";
+import { conditionOf, reconcileRequestedAt } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { AccountObject } from "../accounts/all-credentials.ts";
 
 /** Ignores changes of the status, since only the operator writes it. */
 export function needsReconcile(old: AccountObject, object: AccountObject): boolean {
-  const relevant = ({ metadata }: AccountObject) => [
-    metadata.generation,
-    metadata.deletionTimestamp,
-    metadata.annotations?.[annotations.reconcileRequestedAt],
+  const relevant = (one: AccountObject) => [
+    one.metadata.generation,
+    one.metadata.deletionTimestamp,
+    reconcileRequestedAt(one),
   ];
   return !isDeepStrictEqual(relevant(old), relevant(object));
 }
 
-/** Whether objects may belong to another account now. */
-export const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
+/** Whether objects that use the GatewayAccount may belong to another account after this change. */
+export const mayChangeAccount = (old: AccountObject, { metadata }: AccountObject): boolean =>
   old.metadata.generation !== metadata.generation ||
   old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
   old.metadata.annotations?.[annotations.orphan] !== metadata.annotations?.[annotations.orphan];
