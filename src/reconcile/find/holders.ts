@@ -62,9 +62,11 @@ function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObjec
 /** The other object that holds the remote. Undefined: this object holds it, or no object does. */
 export async function otherHolder(context: ReconcileContext, id: string): Promise<ManagedObject | undefined> {
   const { kind, object, cluster } = context;
+  const [first] = othersHolding(context, id);
   // When the owner has been deleted, its remote belongs to the object that still exists.
-  if (othersHolding(context, id).length === 0 || cluster.isUnfinalized(object)) return othersHolding(context, id)[0];
+  if (!first || cluster.isUnfinalized(object)) return first;
   await seeMark(context, id);
+  // Objects may have changed while the mark was read.
   const holding = othersHolding(context, id);
   const isHolding = holds(kind, object, id) && !holding.some((other) => isHandover(context, object, other, id));
   return otherThan(object, firstOf(context, id, isHolding ? [object, ...holding] : holding));
