@@ -42,7 +42,8 @@ const ANSWER_MS = 2.5 * LOOK_MS;
 const WHAT = "claiming the objects of this installation";
 
 /**
- * Succeeds when no other installation that is alive has the same objects. Done by the leader before its controllers start.
+ * Succeeds when no other installation that is alive has the same objects. The leader does it before its controllers
+ * start.
  *
  * Each installation writes its claim to its Lease, and with listed namespaces to a copy in each of them, before it lists
  * those of the others. So of two that start at the same time at least one sees the other. One that is active goes on. Of
@@ -201,8 +202,8 @@ export class InstallationClaim {
   }
 
   /**
-   * An installation of all namespaces that is there sees this one, and writes a copy of its Lease where this one may read.
-   * It has done so before if this one has claimed the same objects before.
+   * An installation of all namespaces sees this one, and then writes a copy of its Lease where this one may read. It has
+   * done so already if this one has claimed the same objects before.
    */
   async #answered(signal: AbortSignal): Promise<void> {
     const { elector, config, clock, log } = this.#options;
@@ -293,8 +294,8 @@ export class InstallationClaim {
   }
 
   /**
-   * Who can write to a watched namespace could say anything there, so in other namespaces than the own one the copies are
-   * compared, to which the API server gives their age.
+   * Whoever may write Leases in a watched namespace could claim any age there. So outside of the own namespace, the age of
+   * the copies themselves is compared, which the API server sets.
    */
   #isOlder(rival: SeenRival, own: Lease): boolean {
     const { namespace = "" } = rival.metadata;

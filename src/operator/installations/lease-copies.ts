@@ -53,8 +53,9 @@ export class LeaseCopies {
   }
 
   /**
-   * Writes the copies that have other marks, or are due. Resolves with whether others did not see one of them before: it
-   * was not there, or had ended. A namespace that does not exist has no objects either, so it is left out, and so is one where the right is missing.
+   * Writes the copies that have other marks, or are due. Resolves with true if others did not see one of them before,
+   * because it was not there or had ended. Leaves out a namespace that does not exist, since it has no objects either,
+   * and one where the right is missing.
    */
   async write(namespaces: readonly string[], marks: Marks, signal?: AbortSignal): Promise<boolean> {
     const text = JSON.stringify(marks);
@@ -63,7 +64,7 @@ export class LeaseCopies {
       const copy = this.#copies.get(namespace);
       return !copy || copy.dueAt <= now || (copy.lease && copy.text !== text);
     });
-    const written = await Promise.allSettled(due.map((namespace) => this.#write(namespace, marks, signal)));
+    const written = await Promise.allSettled(due.map((namespace) => this.#write(namespace, marks, text, signal)));
     const failure = written.find((one) => one.status === "rejected");
     if (failure) throw failure.reason;
     return written.some((one) => one.status === "fulfilled" && one.value);
@@ -91,13 +92,12 @@ export class LeaseCopies {
   }
 
   /** Resolves with whether others did not see the copy before. */
-  async #write(namespace: string, marks: Marks, signal: AbortSignal | undefined): Promise<boolean> {
+  async #write(namespace: string, marks: Marks, text: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { client, name, holder, clock, log } = this.#options;
     const before = this.#copies.get(namespace);
     const sent = momentOf(clock);
     const spec = { holderIdentity: holder, leaseDurationSeconds: DURATION, renewTime: microTime(clock.date()) };
     const metadata = { namespace, name, ...marks };
-    const text = JSON.stringify(marks);
     try {
       const copy = { apiVersion: "coordination.k8s.io/v1", kind: leases.kind, metadata, spec };
       const lease = await client.apply<Lease>(leases, copy, { signal });

@@ -35,10 +35,10 @@ export interface Installation {
   ended?: readonly string[];
 }
 
-/** Finds the Leases of all installations, and their copies. */
-const LABEL = { "app.kubernetes.io/part-of": OPERATOR_NAME };
+const PART_OF = "app.kubernetes.io/part-of";
 
-export const INSTALLATIONS = `app.kubernetes.io/part-of=${OPERATOR_NAME}`;
+/** The label selector that finds the Leases of all installations, and their copies. */
+export const INSTALLATIONS = `${PART_OF}=${OPERATOR_NAME}`;
 
 export type Scope = Pick<Config, "watchNamespaces" | "watchSelector" | "podNamespace" | "installation">;
 
@@ -76,7 +76,7 @@ function selectorOf({ selector = "" }: Share): LabelSelector {
 }
 
 export const marksOf = (installation: Installation) => ({
-  labels: LABEL,
+  labels: { [PART_OF]: OPERATOR_NAME },
   annotations: { [annotations.installation]: JSON.stringify(installation) },
 });
 
