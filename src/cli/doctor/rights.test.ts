@@ -6,6 +6,15 @@ const needs = (scope: Parameters<typeof neededRights>[0]) =>
     ({ verb, resource, namespace, name }) => `${verb} ${resource} ${name ?? "*"} ${namespace ?? "*"}`,
   );
 
+const twoNamespaces = {
+  watchNamespaces: ["a", "b"],
+  podNamespace: "home",
+  installation: "default",
+  leaderElection: false,
+  watchSecrets: false,
+  secretWriteNamespaces: undefined,
+};
+
 test("without a list of namespaces, rights are needed in all of them, and some only in the operator's own", () => {
   const all = needs({
     watchNamespaces: [],
@@ -31,14 +40,7 @@ test("without a list of namespaces, rights are needed in all of them, and some o
 });
 
 test("with a list of namespaces, no right is needed outside of them", () => {
-  const some = needs({
-    watchNamespaces: ["a", "b"],
-    podNamespace: "home",
-    installation: "default",
-    leaderElection: false,
-    watchSecrets: false,
-    secretWriteNamespaces: undefined,
-  });
+  const some = needs(twoNamespaces);
   expect(some).toContain("watch tcpedges * b");
   expect(some).toContain("get namespaces a a");
   expect(some).toContain("watch agentcommands * home");
@@ -103,14 +105,7 @@ test.each([
 });
 
 test("a namespace without any right is named alone, and single rights that are missing elsewhere", () => {
-  const all = neededRights({
-    watchNamespaces: ["a", "b"],
-    podNamespace: "home",
-    installation: "default",
-    leaderElection: false,
-    watchSecrets: false,
-    secretWriteNamespaces: undefined,
-  });
+  const all = neededRights(twoNamespaces);
   expect(refusalOf([], all)).toBeUndefined();
   const ofB = all.filter(({ namespace }) => namespace === "b");
   const way = 'Let the operator read namespace "b", or take it out of WATCH_NAMESPACES: no right is granted there';
