@@ -288,7 +288,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
     "each field that may be unset is taken out, and put back": {
       run: async (stage) => {
         await stage.given();
-        stage.tellsMembers = true;
+        stage.namesMembers = true;
         for (const field of stage.optional) {
           stage.apply({ [field]: undefined });
           await stage.settle(`without ${field}`, 3);

@@ -46,17 +46,18 @@ const refersTo = (manifest: Manifest, { kind, metadata }: Manifest): boolean =>
       need.type === "reference" && need.to.name === metadata.name && (need.to.kind ?? need.trait.kinds[0]) === kind,
   );
 
-/** Members of a status that every kind has. Those whose value is told: what follows from it is sent to the account. */
-const TOLD = new Set([
+/** Members of every status that a line shows with their value, since the next request follows from it. */
+const SHOWN_WITH_VALUE = new Set([
   ...["id", "account", "preexisting", "holds", "origin", "moduleOrigins", "owner", "retiring", "retiringLater"],
   ...["leftOn", "outputSecret", "lastHandledReconcileAt", "observedGeneration"],
 ]);
-const NAMED = new Set(["appliedFields", "appliedSecrets", "appliedDigest", "drift"]);
+/** Members of every status that a line shows by their name alone. */
+const SHOWN_BY_NAME = new Set(["appliedFields", "appliedSecrets", "appliedDigest", "drift"]);
 
 /**
  * One object of a kind, and all that its reconciles do, one line each: the requests and writes in their order, then what
  * has changed in the status, the events, and when the object is due again. No line has a text for people or a value that
- * only this kind has, so that kinds of which the operator thinks alike have equal lines.
+ * only this kind has, so kinds that the operator treats alike have equal lines.
  */
 export class Stage {
   readonly scene: Scene;
@@ -66,7 +67,7 @@ export class Stage {
   readonly #secrets = new Map<string, Record<string, string>>();
   readonly #ids = new Map<string, string>();
   /** Whether lines name the members that are sent. */
-  tellsMembers = false;
+  namesMembers = false;
   #untilKilled: number | undefined;
   #log: string[] = [];
   #object: ManagedObject | undefined;
@@ -95,7 +96,7 @@ export class Stage {
     gateway.beforeCall = ({ verb, id, resource, body }) => {
       const about = this.#isOwn(resource) ? "" : " elsewhere";
       const members = Object.keys(body ?? {}).sort();
-      const sent = this.tellsMembers && body ? ` ${members.join(" ") || "nothing"}` : "";
+      const sent = this.namesMembers && body ? ` ${members.join(" ") || "nothing"}` : "";
       this.#act(`${verb}${id ? ` ${this.#short(id)}` : ""}${about}${sent}`);
     };
     cluster.beforeWrite = (write) => this.#act(write);
@@ -206,7 +207,7 @@ export class Stage {
     return this.#object;
   }
 
-  /** Creates the object, and reconciles it until nothing happens. Nothing of that is told. */
+  /** Creates the object, and reconciles it until nothing happens. The lines of that are dropped. */
   async given(change: Record<string, unknown> = {}): Promise<void> {
     await this.prepare();
     this.apply(change);
@@ -252,9 +253,9 @@ export class Stage {
     const parts = [
       counted(this.#log).join(", ") || "nothing",
       changes.length > 0 && `did ${changes.join(", ")}`,
-      ...(after ? this.#told(before.status, after.status) : ["object gone"]),
+      ...(after ? this.#statusChanges(before.status, after.status) : ["object gone"]),
       events.length > 0 && `events ${events.join(", ")}`,
-      toldResult(result),
+      resultText(result),
     ];
     this.lines.push(`${title}: ${parts.filter(Boolean).join("; ")}`);
     return "requeueAfterSeconds" in result ? (result.requeueAfterSeconds ?? 1) : 1;
@@ -275,12 +276,14 @@ export class Stage {
     return result;
   }
 
-  #told(before: Status = {}, after: Status = {}): string[] {
+  #statusChanges(before: Status = {}, after: Status = {}): string[] {
     const members = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
       (member) => !isDeepStrictEqual(before[member], after[member]),
     );
-    const told = members.flatMap((member) => this.#toldMember(member, after[member]) ?? []);
-    const others = members.some((member) => !TOLD.has(member) && !NAMED.has(member) && member !== "conditions");
+    const shown = members.flatMap((member) => this.#memberText(member, after[member]) ?? []);
+    const others = members.some(
+      (member) => !SHOWN_WITH_VALUE.has(member) && !SHOWN_BY_NAME.has(member) && member !== "conditions",
+    );
     const conditions = (after.conditions ?? []).flatMap((condition) => {
       const known = before.conditions?.find(({ type }) => type === condition.type);
       const { lastTransitionTime: _, ...seen } = condition;
@@ -292,15 +295,15 @@ export class Stage {
       ({ type }) => !after.conditions?.some((condition) => condition.type === type),
     );
     return [
-      [...told, ...(others ? ["texts"] : [])].join(", "),
+      [...shown, ...(others ? ["texts"] : [])].join(", "),
       [...conditions, ...ended.map(({ type }) => `no ${type}`)].join(", "),
     ];
   }
 
-  #toldMember(member: string, value: unknown): string | undefined {
-    if (!TOLD.has(member) && !NAMED.has(member)) return undefined;
+  #memberText(member: string, value: unknown): string | undefined {
+    if (!SHOWN_WITH_VALUE.has(member) && !SHOWN_BY_NAME.has(member)) return undefined;
     if (value === undefined) return `no ${member}`;
-    if (NAMED.has(member)) return member;
+    if (SHOWN_BY_NAME.has(member)) return member;
     if (member === "outputSecret") return value ? member : `${member} none`;
     if (member === "owner") return value ? "owner named" : "owner marked";
     return `${member} ${this.#values(value)}`;
@@ -313,7 +316,7 @@ export class Stage {
     return String(value);
   }
 
-  /** Ids by the order in which they are told first. */
+  /** A number in place of an id, in the order in which ids come up. */
   #short(id: string): string {
     if (!/^[a-z]+_/.test(id)) return id;
     const known = this.#ids.get(id) ?? `#${this.#ids.size + 1}`;
@@ -333,7 +336,7 @@ function counted(entries: readonly string[]): string[] {
   return runs.map(({ entry, count }) => (count > 1 ? `${count} x ${entry}` : entry));
 }
 
-function toldResult(result: Result): string {
+function resultText(result: Result): string {
   if ("stale" in result) return "stale";
   if ("when" in result) return "postponed";
   if ("backoff" in result)
