@@ -5,8 +5,8 @@ import { Blocked, Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 /**
- * Keys are compared by this digest, which is worth nothing outside of the process. It is a key of Node, because bytes would
- * be made one at each digest, which takes six times as long.
+ * Keys are compared by a digest with this secret, so a digest is worth nothing outside of the process. The secret is a
+ * `KeyObject`: from bytes, Node would make one for each digest, which takes six times as long.
  */
 const PROCESS_SECRET = createSecretKey(randomBytes(32));
 
@@ -24,8 +24,9 @@ const FIRST_EPOCH = 1;
 export type RecordedIDs = ReadonlyMap<Resource, ReadonlySet<string>>;
 
 /**
- * `recorded`: it is of this account. `first`: no key was recorded, so nothing was made, whatever cannot be read. `unknown`:
- * neither.
+ * What the records of earlier processes say about a key. `recorded`: it belongs to this account. `first`: no key was ever
+ * recorded, so no process has changed anything in the account, whatever objects cannot be read. `unknown`: other keys
+ * were recorded, and not this one.
  */
 export type KeyRecord = "recorded" | "first" | "unknown";
 
@@ -34,8 +35,8 @@ export interface KeyProofOptions {
   /** Ids of all remotes in this account that objects have recorded. */
   recorded: () => RecordedIDs;
   /**
-   * What a person does so that everything that is recorded in this account can be read: the end of the sentence says why.
-   * Undefined: everything is known. Default: that.
+   * Objects that cannot be read may have recorded ids in this account: then what a person does so that they can be read,
+   * for a message. Undefined: all objects can be read. Default: undefined.
    */
   unread?: () => string | undefined;
   /** Whether a person has confirmed that the first key is right, although none of the recorded remotes exists. */

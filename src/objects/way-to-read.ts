@@ -1,4 +1,7 @@
-/** What a person does so that the operator reads all objects of a kind. `namespaces`: where it does not; none: nowhere. */
+/**
+ * What a person does so that the operator reads all objects of a kind. `namespaces`: where it does not read them. Empty: it
+ * reads them nowhere.
+ */
 export const wayToRead = (kind: string, namespaces: readonly string[]): string =>
   namespaces.length === 0
     ? `Let the operator list and watch all ${kind} objects`

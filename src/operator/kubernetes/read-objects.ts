@@ -15,9 +15,9 @@ export interface ReadObjectsOptions {
 }
 
 /**
- * Which objects the operator has read, by kind and namespace. The others may exist. A namespace counts as read only when its
- * GatewayAccounts and their API keys are known: without them nobody knows to which account its objects belong. A store
- * that was complete once counts as read, also while its watch is broken.
+ * Which objects the operator has read, by kind and namespace. Others may exist that it has not read. A namespace counts
+ * as read only when its GatewayAccounts and their API keys are known: without them nobody knows to which account its
+ * objects belong. A store that was complete once counts as read, also while its watch is broken.
  */
 export class ReadObjects {
   readonly #options: ReadObjectsOptions;
@@ -75,7 +75,10 @@ export class ReadObjects {
     return wayToRead(first, namespace !== undefined && unread.includes(namespace) ? [namespace] : unread);
   }
 
-  /** Why a namespace of several cannot be read, at the start or since, and what a person does. Undefined: all can be read. */
+  /**
+   * Which of several watched namespaces cannot be read, now or since the start: why, and what a person does. Undefined:
+   * all can be read.
+   */
   get problem(): string | undefined {
     const { accounts } = this.#options;
     const isLost = (one: string) => accounts.refusalIn(one) !== undefined || accounts.isDeadIn(one);

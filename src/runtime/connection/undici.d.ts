@@ -1,5 +1,5 @@
-// Parts of undici that are imported on their own, because the whole package takes 4 MiB more of memory for what is not used
-// here: fetch, WebSocket, caches and mocks. Its own types only describe the whole.
+// Parts of undici that are imported on their own, because the whole package takes 4 MiB more of memory for fetch,
+// WebSocket, caches and mocks, which are not used here. Its own types describe only the whole package.
 
 declare module "undici/lib/dispatcher/agent.js" {
   export { Agent as default } from "undici";
