@@ -134,6 +134,25 @@ describe("LeaderElector", () => {
     expect(lease().spec).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
   });
 
+  it("releases the lease after a renewal whose answer was cut off", async () => {
+    const one = elector("one");
+    await one.elected;
+    server.storage.update(collection, "ns/operator", (object) => ({
+      ...object,
+      spec: { ...(object as Lease).spec, renewTime: "2026-01-01T00:00:02.000000Z" },
+    }));
+    await one.release();
+    expect(lease().spec).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
+  });
+
+  it("does not release a lease that another process has taken meanwhile", async () => {
+    const one = elector("one");
+    await one.elected;
+    server.storage.update(collection, "ns/operator", (object) => ({ ...object, spec: { holderIdentity: "two" } }));
+    await one.release();
+    expect(lease().spec).toEqual({ holderIdentity: "two" });
+  });
+
   it("counts renewals that came after the lease had expired, by either clock", async () => {
     const one = elector("one");
     await one.elected;

@@ -125,15 +125,27 @@ export class LeaderElector {
     const held = this.holdsFor(1) ? this.#lease : undefined;
     await this.stop();
     if (!held) return;
-    const { client, clock, renewSeconds } = this.#options;
-    const lease = this.#lease ?? held;
     try {
-      const spec = released(microTime(clock.date()), lease.spec);
-      await client.update<Lease>(leases, { ...lease, spec }, { deadlineSeconds: renewSeconds / 2 });
-      this.#log.info({}, "Released the lease");
+      if (await this.#writeReleased(this.#lease ?? held)) this.#log.info({}, "Released the lease");
     } catch (error) {
       this.#log.warn({ error }, "Could not release the lease, it will expire");
     }
+  }
+
+  /**
+   * A renewal that `stop` has cut off may have been carried out. Then the Lease is newer than this process knows. Resolves
+   * with false if another process holds the lease.
+   */
+  async #writeReleased(lease: Lease): Promise<boolean> {
+    const { client, namespace, name, identity, clock, renewSeconds } = this.#options;
+    const call = { deadlineSeconds: renewSeconds / 2 };
+    const write = (one: Lease) =>
+      client.update<Lease>(leases, { ...one, spec: released(microTime(clock.date()), one.spec) }, call);
+    if (await write(lease).catch(unlessConflict)) return true;
+    const found = await client.get<Lease>(leases, { namespace, name }, call);
+    if (found.spec?.holderIdentity !== identity) return false;
+    await write(found);
+    return true;
   }
 
   async #run(signal: AbortSignal): Promise<void> {
