@@ -56,6 +56,29 @@ describe("a create", () => {
   });
 });
 
+describe("the proof of a key, while a list is under way", () => {
+  const proveDuringList = async () => {
+    const listed = account.collection(ipPolicies).listed(0, request);
+    const proved = account.keyProof.ensure();
+    await Promise.allSettled([listed, proved]);
+    return gateway.takeCalls().filter((call) => call.includes("list")).length;
+  };
+
+  it("shares its pages", async () => {
+    recorded.set(ipPolicies, new Set([gateway.seed(ipPolicies, {}).id]));
+    use("one");
+    expect(await proveDuringList()).toBe(1);
+    expect(account.keyProof.isProved).toBe(true);
+  });
+
+  it("reads the list itself if its pages prove nothing", async () => {
+    recorded.set(ipPolicies, new Set(["ipp_elsewhere"]));
+    use("one");
+    expect(await proveDuringList()).toBe(2);
+    expect(account.keyProof.isProved).toBe(false);
+  });
+});
+
 it("does not count a 404 when another key came into use between request and answer", async () => {
   const collection = account.collection(ipPolicies);
   const { id } = gateway.seed(ipPolicies, {});

@@ -24,6 +24,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly #marks: ListedMarks | undefined;
   #hadUnreadable = false;
   #listing: { startedAt: number; done: Promise<void> } | undefined;
+  /** Set while the list under way reads pages. Resolves with each page, and at the end. */
+  #nextPage: PromiseWithResolvers<void> | undefined;
   /** Reads that callers share, by id. `startedAt`: when the read began, in monotonic milliseconds. */
   readonly #reads = new Map<string, { startedAt: number; done: Promise<Remote | undefined> }>();
 
@@ -188,9 +190,14 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#calls.admitChange(request);
   }
 
-  /** Reads the list until it shows that the key is one of this account. The inventory does not change. */
+  /**
+   * Reads the list until it shows that the key is one of this account. The inventory does not change. The pages of a list
+   * that is under way may prove the key as well, so they come first.
+   */
   async proveKey(request: RequestOptions): Promise<void> {
     const { keyProof } = this.#options;
+    while (this.#nextPage && !keyProof?.isProved) await this.#calls.waitFor(this.#nextPage.promise, request);
+    if (keyProof?.isProved) return;
     for await (const _ of this.#pages(request)) if (!keyProof || keyProof.isProved) return;
   }
 
@@ -221,6 +228,21 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       yield page;
     }
     this.#options.keyProof?.assertSameSince(epoch);
+  }
+
+  /** Like `#pages`, for the list under way: `proveKey` waits for them. */
+  async *#sharedPages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
+    this.#nextPage = Promise.withResolvers();
+    try {
+      for await (const page of this.#pages(request)) {
+        this.#nextPage.resolve();
+        this.#nextPage = Promise.withResolvers();
+        yield page;
+      }
+    } finally {
+      this.#nextPage.resolve();
+      this.#nextPage = undefined;
+    }
   }
 
   update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
@@ -324,7 +346,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     const unreadable = new Set<string>();
     let hadUnreadable = false;
     let count = 0;
-    for await (const page of this.#pages(request)) {
+    for await (const page of this.#sharedPages(request)) {
       count += 1;
       remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
