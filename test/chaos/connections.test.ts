@@ -48,19 +48,25 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
     }),
   );
 
-  test("the token is revoked, and its file absent until there is a new one", { timeout: DISRUPTION_MS }, () =>
-    disruption.survive(async () => {
-      const token = await newToken("second");
-      await rm(kubeconfig.tokenFile);
-      await world.kube.delete("Secret", "first");
-      const refused = () => world.operator.metric("rest_client_requests_total", { code: "401" });
-      await world.until("the old token is refused", async () => (await refused()) > 0);
-      // watches have to be let in again
-      link.cut();
-      await sleep(1_000);
-      expect(await world.operator.read("/healthz")).toContain("ok");
-      await writeFile(kubeconfig.tokenFile, token);
-    }),
+  test(
+    "the token is revoked, and its file absent, then empty, until there is a new one",
+    { timeout: DISRUPTION_MS },
+    () =>
+      disruption.survive(async () => {
+        const token = await newToken("second");
+        await rm(kubeconfig.tokenFile);
+        await world.kube.delete("Secret", "first");
+        const refused = () => world.operator.metric("rest_client_requests_total", { code: "401" });
+        await world.until("the old token is refused", async () => (await refused()) > 0);
+        // watches have to be let in again
+        link.cut();
+        await sleep(1_000);
+        expect(await world.operator.read("/healthz")).toContain("ok");
+        await writeFile(kubeconfig.tokenFile, "");
+        link.cut();
+        await sleep(1_000);
+        await writeFile(kubeconfig.tokenFile, token);
+      }),
   );
 
   // last, since each cut makes a watch hesitate longer

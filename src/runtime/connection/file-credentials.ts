@@ -20,12 +20,19 @@ export async function credentialsOf(config: RestConfig): Promise<Credentials> {
 
 async function read({ data, file }: FileOrData): Promise<Buffer | undefined> {
   if (data !== undefined) return Buffer.from(data, "base64");
-  return file === undefined ? undefined : readFile(file);
+  return file === undefined ? undefined : contentOf(file);
+}
+
+/** Rejects when the file is empty: whoever replaces it is not done yet, and a request without a token is anonymous. */
+async function contentOf(file: string): Promise<Buffer> {
+  const content = await readFile(file);
+  if (content.toString("latin1").trim() === "") throw new Error(`${file} is empty`);
+  return content;
 }
 
 async function authorization({ token, tokenFile, username, password }: RestConfig): Promise<Record<string, string>> {
   // the file comes first, as in kubectl: it may be renewed
-  const bearer = tokenFile ? await readFile(tokenFile, "utf8") : token;
+  const bearer = tokenFile ? (await contentOf(tokenFile)).toString() : token;
   if (bearer) return { Authorization: `Bearer ${bearer.trim()}` };
   if (!username) return {};
   return { Authorization: `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}` };

@@ -217,6 +217,17 @@ describe("loadConnection", () => {
     });
   });
 
+  it.each([
+    ["tokenFile", "token", "\n"],
+    ["client-certificate", "client.crt", ""],
+  ])("rejects while %s is empty, since a request without it would be anonymous", async (member, name, empty) => {
+    writeFileSync(join(folder, name), empty);
+    const { credentials } = loadConnection({ kubeconfig: write({ [member]: name }) });
+    await expect(credentials({ fresh: false })).rejects.toThrow(`${join(folder, name)} is empty`);
+    writeFileSync(join(folder, name), "content");
+    await expect(credentials({ fresh: false })).resolves.toBeDefined();
+  });
+
   it("rejects, and does not crash, while a file is absent", async () => {
     const connection = loadConnection({ kubeconfig: write({ "client-certificate": join(folder, "absent.crt") }) });
     await expect(connection.credentials({ fresh: false })).rejects.toMatchObject({ code: "ENOENT" });
