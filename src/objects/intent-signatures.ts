@@ -1,10 +1,14 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { KubeObject } from "../runtime/object.ts";
 import { annotations } from "../schema/contract.ts";
 import { formatIntent, type Intent, parseIntent } from "./intent.ts";
 
 /** 128 bits, as 22 characters of base64url. */
 const SIGNATURE_BYTES = 16;
+
+/** An object comes back several times while it is created: as answers to writes, and as events of the watch. */
+const RECENT = { max: 500, maxSize: 2 ** 18, sizeCalculation: (_: Buffer, signed: string) => signed.length };
 
 /**
  * Signs create intents, and recognises those that this operator has written. Everybody who may edit the object can
@@ -16,6 +20,8 @@ export class IntentSignatures {
   readonly #key: KeyObject;
   readonly #cluster: string;
   readonly #formerClusters: readonly string[];
+  /** Signatures by what they sign. */
+  readonly #recent = new LRUCache<string, Buffer>(RECENT);
 
   /** `cluster`: the id in owner marks. Signatures for former clusters are valid as well. */
   constructor(key: KeyObject, cluster: string, formerClusters: readonly string[] = []) {
@@ -55,6 +61,12 @@ export class IntentSignatures {
 
   #signature(cluster: string, { kind, metadata: { namespace, name } }: KubeObject, text: string): Buffer {
     const signed = JSON.stringify([cluster, kind, namespace, name, text]);
-    return createHmac("sha256", this.#key).update(signed).digest().subarray(0, SIGNATURE_BYTES);
+    return this.#recent.get(signed) ?? this.#remember(signed);
+  }
+
+  #remember(signed: string): Buffer {
+    const signature = createHmac("sha256", this.#key).update(signed).digest().subarray(0, SIGNATURE_BYTES);
+    this.#recent.set(signed, signature);
+    return signature;
   }
 }
