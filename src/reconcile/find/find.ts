@@ -1,3 +1,4 @@
+import { waitFor } from "../../account/requests/turn.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { type Intent, intentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly } from "../../objects/object.ts";
@@ -82,12 +83,22 @@ const strategies: readonly Strategy[] = [
  * be created. Throws Waiting while that is not certain, and Blocked when this object may not take the remote.
  */
 export async function findRemote(context: ReconcileContext): Promise<Remote | undefined> {
-  const { account, object, kind } = context;
-  const { epoch } = account.keyProof;
+  const { epoch } = context.account.keyProof;
   const remote = await searched(context);
-  // A remote that no list shows cannot prove the key later either.
-  if (remote && object.status?.id === undefined && listOf(kind)) account.keyProof.recordFirstID(epoch);
+  if (remote && remote.id !== context.object.status?.id) await ensureKeyProved(context, epoch);
   return remote;
+}
+
+/**
+ * Call it before an id is recorded that the object did not have. A recorded id proves the key later, so an id that only
+ * an unproved key has shown would prove the key of another account. `epoch`: of the search that has found the remote.
+ */
+async function ensureKeyProved(context: ReconcileContext, epoch: number): Promise<void> {
+  const { account, object, kind } = context;
+  // A remote that no list shows cannot prove the key later either.
+  if (object.status?.id === undefined && listOf(kind)) account.keyProof.recordFirstID(epoch);
+  await waitFor(account.keyProof.ensure(), context);
+  account.keyProof.assertSameSince(epoch);
 }
 
 async function searched(context: ReconcileContext): Promise<Remote | undefined> {
