@@ -5,7 +5,7 @@ import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
-import { refuseAdoption, refuseForeignMark, remoteMissing } from "./conflicts.ts";
+import { refuseAdoption, refuseForeignMark, remoteMissing, seeRemoteOfOwner } from "./conflicts.ts";
 import { handoverSource } from "./handover.ts";
 import { refuseOtherHolder, refuseUnreadableHolder } from "./holders.ts";
 import { readMark } from "./unlisted-marks.ts";
@@ -46,6 +46,7 @@ export async function adopt(context: ReconcileContext, found: Remote): Promise<R
   if (isObserveOnly(object)) return found;
   await readMark(context, found.id);
   const remote = remotesOf(context).cached(found.id) ?? found;
+  await seeRemoteOfOwner(context, remote);
   refuseForeignMark(context, remote);
   const source = handoverSource(context, remote.id);
   // A remote that another object hands over, or that was created for this object, is not adopted.

@@ -1,9 +1,9 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { openIntentOf } from "../../objects/intent.ts";
-import { hasOwnID, isObserveOnly, isObserver, retiringIDs } from "../../objects/object.ts";
+import { hasOwnID, isObserveOnly, isObserver, type ManagedObject, retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
-import { type ReconcileContext, remotesOf } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { isHandover } from "./handover.ts";
 
 /**
@@ -19,8 +19,27 @@ function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolea
   if (!object) return cluster.hasEnded(kind, namespace, name);
   if (isHandover(context, object, context.object, id) || (isObserver(object) && hasOwnID(context.object, id)))
     return true;
+  return hasAnother(context, object, id) && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
+}
+
+/**
+ * Whether the object has another remote than this one. A status that was restored may name one that is no longer in the
+ * account. Then the object is about to find the one with its mark.
+ */
+function hasAnother(context: ReconcileContext, object: ManagedObject, id: string): boolean {
   const other = isObserver(object) ? undefined : object.status?.id;
-  return other !== undefined && other !== id && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
+  if (other === undefined || other === id) return false;
+  return !context.cluster.shareAccount(object, context.object) || !remotesOf(context).isMissing(other);
+}
+
+/**
+ * Call it before the mark of a remote is judged that this object does not have. Another object here that is named by it
+ * may have another remote, and a list shows whether that exists.
+ */
+export async function seeRemoteOfOwner(context: ReconcileContext, remote: Remote): Promise<void> {
+  const mark = ownerMarkOf(remote);
+  if (mark === undefined || !isOfCluster(mark, context.owner) || isMarkOf(mark, context.owner)) return;
+  await remotesOf(context).listed(0, requestOptions(context));
 }
 
 /** Known remotes whose owner mark names an object of this namespace and name, in any cluster. */

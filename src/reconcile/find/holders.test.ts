@@ -71,6 +71,17 @@ describe("a route that an object has", () => {
     await scene.reconcile(first);
     expect(scene.reason(first)).toMatch(/^Available/);
   });
+
+  it("goes to the one whose uid sorts first, if both are of the same second", async () => {
+    const [b, a] = ["b", "a"].map((name) =>
+      scene.cluster.apply(HTTPSEdgeRoute, name, specOf({ webhookVerification })),
+    ) as [ManagedObject, ManagedObject];
+    expect(a.metadata.creationTimestamp).toBe(b.metadata.creationTimestamp);
+    await scene.reconcile(b);
+    expect(scene.reason(b)).toMatch(conflictWith("a"));
+    await scene.reconcile(a);
+    expect(scene.reason(a)).toMatch(/^Available/);
+  });
 });
 
 describe("a remote that two objects adopt", () => {
@@ -182,6 +193,29 @@ describe("a remote that two objects adopt", () => {
     const object = await scene.apply(IPPolicy, "second", spec());
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: Remove the owner/);
   });
+});
+
+it("a mark counts no more when the object that it names has another remote", async () => {
+  await scene.given(IPPolicy, "first");
+  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "first" });
+  const { id } = scene.gateway.seed(IPPolicy.resource, { metadata });
+  const second = await scene.apply(IPPolicy, "second", { adopt: { id } });
+  expect(scene.reason(second)).toMatch(/^Available/);
+  expect(ownerMarkOf(scene.gateway.remote(IPPolicy.resource, id) ?? {})).toBe("c1/team-a/second");
+});
+
+it("a mark counts while the other remote of its object is not in the account, as after a restore", async () => {
+  const first = await scene.given(IPPolicy, "first");
+  scene.gateway.drop(IPPolicy.resource, scene.idOf(first));
+  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "first" });
+  const { id } = scene.gateway.seed(IPPolicy.resource, { metadata });
+  scene.restart();
+  const second = await scene.apply(IPPolicy, "second", { adopt: { id } });
+  expect(scene.reason(second)).toMatch(/^OwnershipConflict: .* it belongs to c1\/team-a\/first/);
+  await scene.settle(first, 3);
+  expect(scene.idOf(first)).toBe(id);
+  await scene.settle(second, 3);
+  expect(scene.reason(second)).toMatch(conflictWith("first"));
 });
 
 it("an object that only observes a remote does not keep its owner from finding it again", async () => {
