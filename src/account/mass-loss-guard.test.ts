@@ -57,7 +57,10 @@ describe("remotes that are missing", () => {
     { of: 60, missing: 7, made: false, why: "it is more than a tenth" },
     { of: 4, missing: 4, made: true, why: "somebody may have deleted so few" },
     { of: 60, missing: 6, made: true, why: "it is no more than a tenth" },
-  ])("$missing of $of: created again: $made, since $why", async ({ of, missing, made }) => {
+    { of: 7, missing: 7, others: 63, made: true, why: "it is no more than a tenth of everything" },
+    { of: 7, missing: 7, others: 62, made: false, why: "it is more than a tenth of everything" },
+  ])("$missing of $of: created again: $made, since $why", async ({ of, missing, others = 0, made }) => {
+    for (let index = 0; index < others; index += 1) await scene.given(TLSEdge, `edge-${index}`);
     const objects = await given(of);
     loseRemotes(missing);
     await scene.resync(IPPolicy, ...objects);

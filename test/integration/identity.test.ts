@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { annotations, OWNER_KEY } from "../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
@@ -82,6 +83,14 @@ test("a namespace adopts nothing until it has the right", async () => {
   await world.gone("IPPolicy", "greedy");
   expect(control().get(id)).toMatchObject({ description: "theirs" });
   expect(world.changesSent(id)).toEqual([]);
+  // A GatewayAccount of its own gives it the right in the account of that key.
+  const other = foreign("ip_policies", { description: "theirs" });
+  await world.kube.apply(
+    secret("own", { key: world.simulator.apiKey }),
+    manifest("GatewayAccount", "own", { apiKeySecretRef: { name: "own", key: "key" } }),
+    manifest("IPPolicy", "by-own-account", { adopt: { id: other.id }, accountRef: { name: "own" } }),
+  );
+  await world.ready("IPPolicy", "by-own-account");
   await world.restartOperator("SIGTERM", { ADOPTION_NAMESPACES: `somewhere-else, ${world.namespace}` });
   await world.kube.apply(manifest("IPPolicy", "allowed", { adopt: { id } }));
   await world.ready("IPPolicy", "allowed");

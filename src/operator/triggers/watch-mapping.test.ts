@@ -7,6 +7,7 @@ import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { kinds } from "../../kinds/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
@@ -256,6 +257,20 @@ describe("other objects of the same remote", () => {
       "IPPolicy n/rival",
     ]);
     expect(updated(IPPolicy, holder, object(IPPolicy, "holder", { status: { id: "ipp_1", drift: [] } }))).toEqual([]);
+  });
+
+  it("are enqueued when they are to adopt it, or want its name, and the object that has it ends or lets go of it", () => {
+    const domain = "a.example.com";
+    given(ReservedDomain, "adopter", { spec: { domain: "other.example.com", adopt: { id: "rd_1" } } });
+    given(ReservedDomain, "namesake", { spec: { domain } });
+    const others = ["ReservedDomain n/adopter", "ReservedDomain n/namesake"];
+    const having = (more: More = {}) =>
+      object(ReservedDomain, "holder", { ...more, spec: { domain, ...more.spec }, status: { id: "rd_1" } });
+    expect(removed(ReservedDomain, having())).toEqual(others);
+    const released = { metadata: { annotations: { [annotations.releaseTo]: "n/adopter" } } };
+    const observing = { spec: { managementPolicy: "ObserveOnly" }, metadata: { generation: 2 } } as const;
+    for (const more of [released, observing])
+      expect(updated(ReservedDomain, having(), having(more))).toEqual(["ReservedDomain n/holder", ...others]);
   });
 
   it("are enqueued when the object that managed its modules has none of them any more", () => {

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
@@ -72,6 +74,34 @@ describe("a remote with replacement: Recreate", () => {
     expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ description: "two" }]);
     expect(scene.condition(edge, "Ready")?.status).toBe("True");
   });
+});
+
+it("a remote with replacement: Recreate is neither deleted nor created again while something uses it, with or without an object", async () => {
+  const spec = { region: "us", replacement: "Recreate" as const };
+  const address = await scene.given(ReservedAddress, "db", { ...spec, description: "one" });
+  const id = scene.idOf(address);
+  const hostports = ["1.tcp.example:1"];
+  scene.gateway.change(ReservedAddress.resource, id, { addr: hostports[0] });
+  await scene.resync(ReservedAddress, address);
+  const edge = scene.gateway.seed(TCPEdge.resource, { hostports });
+  await scene.apply(TCPEdge, "db", { addressRefs: [{ name: "db" }] });
+  scene.cluster.apply(ReservedAddress, "db", { ...spec, description: "two" });
+  await scene.confirmLack(ReservedAddress.resource, "update");
+  scene.gateway.beforeCall = ({ verb, resource }) => {
+    if (verb === "update" && resource === ReservedAddress.resource.name) scene.gateway.refuse(verb, 405);
+  };
+  await scene.reconcile(address);
+  expect(scene.reason(address)).toMatch(/^InUse: Delete or change TCPEdge "db" first/);
+  scene.cluster.apply(TCPEdge, "db", { hostports: [] });
+  await scene.settle(scene.cluster.get("TCPEdge", "team-a", "db") as ManagedObject, 3);
+  await scene.settle(address, 3);
+  expect(scene.reason(address)).toMatch(new RegExp(`^InUse: Delete or change TCP edge ${edge.id} first`));
+  expect(scene.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([{ id, description: "one" }]);
+  scene.gateway.drop(TCPEdge.resource, edge.id);
+  await scene.clock.advance(300_000);
+  await scene.settle(address, 3);
+  expect(scene.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([{ description: "two" }]);
+  expect(scene.idOf(address)).not.toBe(id);
 });
 
 describe("in a namespace that is being deleted", () => {

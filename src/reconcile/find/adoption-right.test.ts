@@ -22,7 +22,9 @@ describe("in a namespace without the right to adopt", () => {
     const { id } = scene.gateway.seed(kind.resource, { domain: "a.example.com" });
     const object = await scene.apply(kind, "one", spec(id));
     expect(scene.reason(object)).toMatch(
-      new RegExp(`^AdoptionNotAllowed: .*adoption.namespaces: \\["team-a"\\].* may not take over ${id}$`),
+      new RegExp(
+        `^AdoptionNotAllowed: .*adoption.namespaces: \\["team-a"\\], or \\["\\*"\\] for .* may not take over ${id}$`,
+      ),
     );
     scene.cluster.delete(object);
     if (scene.cluster.exists(object)) await scene.settle(object);
