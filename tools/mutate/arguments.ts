@@ -25,10 +25,14 @@ export const program = defineProgram({
     count: { value: "n", about: "changes that are tried, chosen at random", initial: 40, read: wholeNumber(1) },
     seed: seed("repeats the choices of a run"),
     at: {
-      value: "file:line",
+      value: "file:line,file:line",
       about: "try all changes that begin there, and no others",
-      initial: undefined,
-      read: readPlace,
+      initial: [],
+      read: listOf(readPlace),
+    },
+    concurrency: {
+      ...{ value: "n", about: "changes that are tried at a time", initial: undefined },
+      ...{ initially: "as the number of cores allows", read: wholeNumber(1) },
     },
   },
 });

@@ -12,14 +12,14 @@ import { settings, testsFor } from "./settings.ts";
 
 const stryker = join(import.meta.dirname, "node_modules/@stryker-mutator/core/bin/stryker.js");
 
-await runProgram(program, async ({ files, count, seed = randomInt(2 ** 31), at }) => {
-  const paths = at ? [at.file] : files;
+await runProgram(program, async ({ files, count, seed = randomInt(2 ** 31), at, concurrency }) => {
+  const paths = at.length > 0 ? [...new Set(at.map(({ file }) => file))] : files;
   for (const path of paths) if (!existsSync(path)) throw new UsageError(`${path} is not there`);
-  const sampling: Sampling = { count, seed, line: at?.line };
+  const sampling: Sampling = { count, seed, places: at };
   const folder = mkdtempSync(join(tmpdir(), "mutate-"));
   try {
     const config = join(folder, "stryker.json");
-    const given = settings(paths, folder);
+    const given = settings(paths, { folder, concurrency });
     writeFileSync(config, JSON.stringify(given));
     const env = {
       ...process.env,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
+import type { Place } from "./arguments.ts";
 
 /** A change of the code: what StrykerJS calls a mutant. */
 export interface Mutant {
@@ -14,17 +15,20 @@ export interface Mutant {
 export interface Sampling {
   readonly count: number;
   readonly seed: number;
-  /** Counted from 1. If it is given, all mutants that begin in this line are chosen, and no others. */
-  readonly line?: number | undefined;
+  /** If there are any, all mutants that begin in these lines are chosen, and no others. */
+  readonly places: readonly Place[];
 }
 
 /** The same seed chooses the same mutants. An edit of one file leaves the choice in the other files nearly as it was. */
-export function choose<Item extends Mutant>(mutants: readonly Item[], { count, seed, line }: Sampling): Item[] {
-  if (line !== undefined) return mutants.filter(({ location }) => location.start.line + 1 === line);
+export function choose<Item extends Mutant>(mutants: readonly Item[], { count, seed, places }: Sampling): Item[] {
+  if (places.length > 0) return mutants.filter((mutant) => places.some((place) => isAt(mutant, place)));
   const ranked = mutants.map((mutant) => ({ mutant, rank: rank(mutant, seed) }));
   ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1));
   return ranked.slice(0, count).map(({ mutant }) => mutant);
 }
+
+const isAt = ({ fileName, location }: Mutant, { file, line }: Place): boolean =>
+  resolve(file) === resolve(fileName) && location.start.line + 1 === line;
 
 function rank({ fileName, mutatorName, replacement, location }: Mutant, seed: number): string {
   const { line, column } = location.start;

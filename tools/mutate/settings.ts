@@ -11,8 +11,15 @@ export function testsFor(paths: readonly string[]): string[] {
   return [...new Set([...TESTED, ...rooms])].map((room) => `src/${room}/**/*.test.ts`);
 }
 
-/** The settings of StrykerJS for changes of these folders and files. `folder` is for the files of this run. */
-export const settings = (paths: readonly string[], folder: string) => ({
+/** Of one run: the folder for its files, and how many changes are tried at a time. */
+interface Run {
+  readonly folder: string;
+  readonly concurrency: number | undefined;
+}
+
+/** The settings of StrykerJS for changes of these folders and files. */
+export const settings = (paths: readonly string[], { folder, concurrency }: Run) => ({
+  ...(concurrency !== undefined && { concurrency }),
   mutate: [
     ...paths.map((path) => (path.endsWith(".ts") ? path : join(path, "**/*.ts"))),
     ...["!**/*.test.ts", "!**/testing/**"],
