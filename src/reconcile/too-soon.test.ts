@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Lane } from "../account/requests/request-budget.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
+import { EventSubscription } from "../kinds/event-subscription.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../objects/object.ts";
@@ -109,6 +110,17 @@ describe("an object that waits after a failure sends its request at once", () =>
     scene.account.failures.releaseAll();
     expect(await wokenFor(20, object)).toEqual([`update ${scene.idOf(object)}`]);
   });
+});
+
+it("an edit of another object makes one whose list is shared with others try again sooner than one whose is not", async () => {
+  const sources = (type: string) => ({ sources: [{ type }] });
+  const subscription = await scene.given(EventSubscription, "audit", sources("a.v0"));
+  const policy = await scene.given(IPPolicy, "office", { description: "one" });
+  refuse("update", 422);
+  await scene.apply(EventSubscription, "audit", sources("b.v0"));
+  await scene.apply(IPPolicy, "office", { description: "two" });
+  expect(await wokenFor(600, subscription, 60, "edit")).toContain(`update ${scene.idOf(subscription)}`);
+  expect(await wokenFor(600, policy, 60, "edit")).toEqual([]);
 });
 
 it("an object is tried as soon as a value that its spec refers to has changed, although no watch reports it", async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { ownerMarkOf } from "../../objects/ownership.ts";
+import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { reconcile } from "../reconcile.ts";
@@ -191,6 +191,18 @@ describe("a create that was refused", () => {
     const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
     expect(scene.reason(object)).toMatch(/^AlreadyExists: .*adopt: \{id: rd_1\}/);
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
+  });
+
+  it("takes over what an earlier object of its name has left under this name since the latest list", async () => {
+    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
+    const metadata = withOwnerMark(undefined, scene.contextFor(object).owner);
+    scene.gateway.beforeCall = ({ verb }) => {
+      if (verb === "create") scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", metadata });
+    };
+    await scene.reconcile(object);
+    expect(scene.idOf(object)).toBe("rd_1");
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(scene.cluster.events).toMatchObject([{ note: "Took over rd_1" }]);
   });
 
   it.each([400, 409, 422])("checks after a %i whether the name is taken", async (status) => {

@@ -6,7 +6,7 @@ import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
-import { annotations } from "../../schema/contract.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { reconcile } from "../reconcile.ts";
 import { Scene } from "../testing/scene.ts";
@@ -315,6 +315,14 @@ describe("a deletion while the status has no id", () => {
     await deleted(edge);
     expect(scene.cluster.exists(edge)).toBe(false);
     expect(scene.gateway.remotesOf(TCPEdge.resource)).toEqual([]);
+  });
+
+  it("ends when no create was recorded and the account has nothing of the object", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers: [FINALIZER] });
+    expect(await deleted(object)).toEqual({});
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.remote(IPPolicy.resource, id)).toBeDefined();
   });
 
   it("does not search for a create that was refused", async () => {

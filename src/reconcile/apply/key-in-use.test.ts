@@ -71,9 +71,14 @@ describe("the key of the operator or of a GatewayAccount", () => {
     expect(scene.cluster.events.at(-1)).toMatchObject({ type: "Warning", reason: "InUse", action: "Delete" });
   });
 
-  it("is deleted after it was replaced only when nobody uses its old token", async () => {
+  it.each([
+    ["by this process", false],
+    ["by another one", true],
+  ])("is deleted after it was replaced only when nobody uses its old token, written %s", async (_, restarted) => {
     const old = scene.idOf(key);
     uses("the operator");
+    if (restarted) scene.restart();
+    await scene.reconcile(key);
     scene.cluster.removeSecret("robot-token");
     for (let round = 0; round < 3; round += 1) {
       await scene.reconcile(key);

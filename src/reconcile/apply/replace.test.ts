@@ -64,6 +64,21 @@ describe("a renewed certificate", () => {
     expect(scene.gateway.remotesOf(TLSCertificate.resource).map(({ id }) => id)).toEqual([scene.idOf(object)]);
   });
 
+  it("replaces the old one, also when the status was lost and the process dies after the upload", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.loseStatus(object);
+    scene.cluster.setSecret("tls", keyPair("second"));
+    scene.restart();
+    scene.gateway.loseAnswer("create");
+    await scene.settle(object, 2);
+    scene.restart();
+    await scene.settle(object);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([
+      { id: scene.idOf(object), certificate_pem: pem("second") },
+    ]);
+  });
+
   it("keeps the old one while a create of a domain may refer to it", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.gateway.swallow("create");

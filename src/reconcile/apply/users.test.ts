@@ -513,6 +513,13 @@ describe("a route that has the policy in a module, and no object any more", () =
     expect(scene.cluster.now(policy).status?.leftOn).toEqual([idOfRoute()]);
   });
 
+  it("is written down also where the status of the policy was lost", async () => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({ deletionPolicy: "Retain" }));
+    scene.cluster.loseStatus(policy);
+    await end(object);
+    expect(scene.cluster.now(policy).status?.leftOn).toEqual([idOfRoute()]);
+  });
+
   it("keeps the policy: the module was there before its object", async () => {
     const theirs = scene.gateway.seed(IPPolicy.resource, {});
     scene.gateway.change(HTTPSEdgeRoute.resource, routeId, restriction(theirs.id));
@@ -784,6 +791,16 @@ describe("backends that refer to each other", () => {
     for (const object of [split, spare, split]) if (scene.cluster.exists(object)) await scene.settle(object, 2);
     expect(scene.gateway.remotesOf(WeightedBackend.resource)).toEqual([]);
     expect(scene.gateway.remotesOf(FailoverBackend.resource)).toEqual([]);
+  });
+
+  it("report a missing permission to empty them", async () => {
+    scene.gateway.beforeCall = ({ verb }) => {
+      if (verb === "update") throw refusal(403, "not with this key");
+    };
+    for (const object of [split, spare]) scene.cluster.delete(object);
+    await scene.reconcile(split);
+    expect(scene.reason(split)).toMatch(/^Forbidden: /);
+    expect(scene.cluster.exists(split)).toBe(true);
   });
 
   it("are left where the service does not let them be emptied and the namespace goes away", async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
@@ -139,6 +140,23 @@ describe("a Secret", () => {
     expect(body).toEqual({ target: { monitoring: { api_key: "hush" } } });
     const { resourceVersion } = cluster.secretNow("dd") ?? {};
     expect(secrets).toEqual([{ name: "dd", resourceVersion, keys: { "target.monitoring.apiKeyRef": "api" } }]);
+  });
+
+  it("has only its own keys in the status, where a spec refers to several, in the order of their names", async () => {
+    for (const name of ["b", "a"]) cluster.setSecret(name, { of: `hush ${name}` });
+    const { secrets } = await desired(HTTPSEdgeRoute, {
+      ...{ edgeId: "edghts_1", routeId: "edghtsrt_1" },
+      oidc: { issuer: "https://issuer.test", clientId: "c", clientSecretRef: { name: "b", key: "of" } },
+      webhookVerification: { provider: "sns", secretRef: { name: "a", key: "of" } },
+    });
+    expect(secrets).toMatchObject([
+      { name: "a", keys: { "webhookVerification.secretRef": "of" } },
+      { name: "b", keys: { "oidc.clientSecretRef": "of" } },
+    ]);
+    expect(secrets.map(({ keys = {} }) => Object.keys(keys))).toEqual([
+      ["webhookVerification.secretRef"],
+      ["oidc.clientSecretRef"],
+    ]);
   });
 
   it("is read once, however many of its keys are used", async () => {

@@ -96,6 +96,18 @@ describe("a DNSEndpoint", () => {
     expect(ready(object)).toBeUndefined();
   });
 
+  it("is deleted when the spec disables it again, also if there was none when this process began", async () => {
+    const object = await given({ dns: { check: true } });
+    for (const round of ["once", "again"]) {
+      scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", dns: { externalDNS: {} } });
+      await again(object);
+      expect(endpoint(object), round).toBeDefined();
+      scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", dns: { check: true } });
+      await again(object);
+      expect(endpoint(object), round).toBeUndefined();
+    }
+  });
+
   it("that cannot be written is reported by the condition, and affects nothing else", async () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeDNSEndpoint") throw new Retry("DNSEndpointNotWritten", "Install the definition");
@@ -205,6 +217,16 @@ describe("the condition DNSReady", () => {
     expect(looks).toBe(1);
   });
 
+  it("costs no request to the service where no certificate waits for the record", async () => {
+    const object = await given({ dns });
+    scene.dns.make([record]);
+    await scene.clock.advance(60_000);
+    scene.resetCounts();
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
+    expect(ready(object)?.status).toBe("True");
+    expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+
   it("is removed when the spec disables DNS", async () => {
     const object = await given({ dns });
     scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com" });
@@ -217,37 +239,48 @@ describe("a certificate that waits for DNS", () => {
   const policy = { authority: "freeca", private_key_type: "rsa" };
   // long ago, so that the service is asked once an hour without a look at the record
   const startedAt = "2020-01-01T00:00:00Z";
-  const waiting = {
+  const job = { error_code: "DNS_ERROR", msg: "no CNAME", started_at: startedAt, retries_at: null };
+  const waitingSince = (renewsAt: string | null) => ({
     certificate_management_policy: policy,
-    certificate_management_status: {
-      renews_at: null,
-      provisioning_job: { error_code: "DNS_ERROR", msg: "no CNAME", started_at: startedAt, retries_at: null },
-    },
-  };
+    certificate_management_status: { renews_at: renewsAt, provisioning_job: job },
+  });
+  const waiting = waitingSince(null);
   const issued = { certificate_management_status: { renews_at: "2027-01-01T00:00:00Z", provisioning_job: null } };
   const spec = { dns: { check: true } };
 
   /** The service has issued the certificate, and no list has shown it. */
-  async function givenIssued(): Promise<ManagedObject> {
+  async function givenIssued(before: object = waiting, reason = "CertificateDNSError"): Promise<ManagedObject> {
     const object = await given(spec);
-    const full = { ...waiting, cname_target: "x.example.net" };
+    const full = { ...before, cname_target: "x.example.net" };
     scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", ...spec, certificateManagementPolicy: {} });
     scene.gateway.change(ReservedDomain.resource, scene.idOf(object), full);
     await again(object);
-    expect(scene.reason(object)).toContain("CertificateDNSError");
+    expect(scene.reason(object)).toContain(reason);
     scene.gateway.change(ReservedDomain.resource, scene.idOf(object), issued);
     scene.resetCounts();
     return object;
   }
 
-  it("is read again as soon as the record exists", async () => {
-    const object = await givenIssued();
+  it.each([
+    ["has never been issued", waiting, "CertificateDNSError"],
+    ["cannot be renewed", waitingSince("2025-01-01T00:00:00Z"), "CertificateRenewalFailing"],
+  ])("is read again as soon as the record exists if it %s", async (_, before, reason) => {
+    const object = await givenIssued(before, reason);
     scene.dns.make([record]);
     await scene.clock.advance(60_000);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toHaveLength(1);
     expect(scene.reason(object)).toContain("Available");
     expect(ready(object)?.status).toBe("True");
+  });
+
+  it("is not read again for the record while the service is issuing it", async () => {
+    const issuing = { certificate_management_status: { provisioning_job: { msg: "issuing", started_at: startedAt } } };
+    const object = await givenIssued({ ...waiting, ...issuing }, "CertificateProvisioning");
+    scene.dns.make([record]);
+    await scene.clock.advance(60_000);
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
   it("is read each minute for a while after the record appeared, and then as before", async () => {

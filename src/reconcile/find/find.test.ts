@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { digestOf } from "../../account/key-proof.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -189,6 +190,20 @@ describe("an object that only observes", () => {
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
+  it("reads no mark, and does not care who holds the remote, even where its kind cannot be read completely", async () => {
+    scene.gateway.unlisted.add("metadata");
+    scene.cluster.visibility.set("IPPolicy", "Unreadable");
+    scene.mayAdopt = false;
+    const { id } = scene.gateway.seed(IPPolicy.resource, foreign);
+    const object = await scene.apply(IPPolicy, "office", { adopt: { id }, ...observe });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
+    scene.restart();
+    await scene.reconcile(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.takeCalls()).toEqual(["list"]);
+  });
+
   it("never creates a remote", async () => {
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...observe });
     // The next reconcile costs no request.
@@ -252,6 +267,20 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.cluster.events).toContainEqual(
       expect.objectContaining({ type: "Warning", note: expect.stringMatching(`^Delete ${later.id} in the account, `) }),
     );
+  });
+
+  it("is recreated, and no event names the key that it has replaced and that is still to be deleted", async () => {
+    scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.cluster.keyUsers.set(digestOf("token of ak_1"), [{ name: "the operator", isDeleting: false }]);
+    scene.cluster.removeSecret("ci");
+    await scene.reconcile(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
+    scene.gateway.drop(APIKey.resource, "ak_2");
+    scene.cluster.events.length = 0;
+    await scene.resync(APIKey, object);
+    expect(scene.idOf(object)).toBe("ak_3");
+    expect(scene.cluster.events.filter(({ note }) => note.includes("ak_1"))).toEqual([]);
   });
 
   it("is not recreated when only a list lacks it", async () => {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { annotations } from "../../schema/contract.ts";
 import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
@@ -208,6 +209,28 @@ describe("an entry that its object has created", () => {
     expect(types()).toEqual(["a.v0"]);
   });
 
+  it("is not created again when only a list lacks it", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    setTypes("a.v0");
+    await scene.resync(EventSubscription);
+    setTypes("a.v0", "b.v0");
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
+    expect(scene.reason(object)).toMatch(/^Available/);
+  });
+
+  it("is read once when a person asks for a reconcile, whether it is there or not", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    const ask = (value: string) => scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, value);
+    ask("once");
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
+    setTypes("a.v0");
+    ask("again");
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `createSource ${id}/b.v0`]);
+  });
+
   it("is created although the spec asks to report drift only", async () => {
     await scene.given(EventSource, "b", { ...specOf("b.v0"), driftPolicy: "Report" });
     expect(types()).toEqual(["a.v0", "b.v0"]);
@@ -217,6 +240,24 @@ describe("an entry that its object has created", () => {
     const object = apply("c", "c.v0", { managementPolicy: "ObserveOnly" });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
+    expect(types()).toEqual(["a.v0"]);
+  });
+});
+
+describe("an entry whose parent has no object", () => {
+  const orphan = { subscriptionRef: { name: "missing" }, type: "o.v0" };
+
+  it.each(["Full", "ObserveOnly"] as const)("is waited for with managementPolicy %s", async (managementPolicy) => {
+    const object = await scene.apply(EventSource, "orphan", { ...orphan, managementPolicy });
+    expect(scene.reason(object)).toMatch(/^ReferenceNotReady: Create EventSubscription "missing"/);
+  });
+
+  it("does not keep an object that has created nothing", async () => {
+    const object = apply("b", "b.v0");
+    scene.gateway.refuse("createSource", 403);
+    await scene.reconcile(object);
+    scene.cluster.vanish(subscription);
+    await end(object);
     expect(types()).toEqual(["a.v0"]);
   });
 });

@@ -96,6 +96,22 @@ describe("what is found by its name", () => {
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
     expect(calls()).toEqual([expect.stringMatching(/^get /)]);
   });
+
+  it("is not taken over from another cluster that has marked it since it was read", async () => {
+    const { id } = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
+    const spec = { domain: "a.example.com", adopt: { existing: true as const } };
+    scene.mayAdopt = false;
+    const object = await scene.apply(ReservedDomain, "office", spec);
+    expect(scene.reason(object)).toMatch(/^AdoptionNotAllowed: /);
+    scene.gateway.change(ReservedDomain.resource, id, { metadata: THEIRS });
+    scene.mayAdopt = true;
+    await scene.clock.advance(1000);
+    scene.resetCounts();
+    await scene.apply(ReservedDomain, "office", spec);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
+    expect(calls()).toEqual([`get ${id}`]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+  });
 });
 
 describe("a remote that somebody has marked for another cluster", () => {
@@ -253,20 +269,23 @@ describe("requests", () => {
     expect(calls()).toEqual(["create"]);
   });
 
-  it("are sent beyond 20 where the remote of an object shows that lists leave marks out", async () => {
+  it("are sent beyond 20 where the listed remote of one object shows that lists leave marks out", async () => {
+    const gone = await scene.given(IPPolicy, "gone");
     const settled = await scene.given(IPPolicy, "settled");
+    const another = await scene.given(IPPolicy, "another");
     scene.gateway.normalise = ({ id, ...members }) => ({
       ...Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)),
       id,
     });
     const { id } = scene.gateway.seed(IPPolicy.resource, { metadata: OURS });
     for (let count = 0; count < 50; count += 1) scene.gateway.seed(IPPolicy.resource, {});
+    scene.gateway.drop(IPPolicy.resource, scene.idOf(gone));
     scene.restart();
     const object = scene.cluster.apply(IPPolicy, "office");
     await scene.settle(object);
     expect(scene.idOf(object)).toBe(id);
-    expect(calls().filter((call) => call === `get ${scene.idOf(settled)}`)).toHaveLength(1);
-    expect(calls()).toEqual([]);
+    const known = [gone, settled, another].map((one) => `get ${scene.idOf(one)}`);
+    expect(calls().filter((call) => known.includes(call))).toEqual([`get ${scene.idOf(settled)}`]);
     await scene.apply(IPPolicy, "home");
     expect(calls()).toEqual(["create"]);
   });

@@ -186,6 +186,14 @@ describe("the conditions", () => {
     );
   });
 
+  it("are not Ready when the remote was deleted to be created again, and are when a replaced one was", () => {
+    const object = objectWith(before.ready, { id: "rd_2" });
+    const ready = (...changes: Change[]) => conditionOf(next(object, retrying, {}, changes), "Ready")?.status;
+    expect(ready({ type: "Deleted", id: "rd_2" })).toBe("False");
+    expect(ready({ type: "Deleted", id: "rd_1" })).toBe("True");
+    expect(ready({ type: "Adopted", id: "rd_2" })).toBe("True");
+  });
+
   it.each([waiting, retrying])("are not Ready while the object is being deleted", (outcome) => {
     expect(conditionOf(next(objectWith(before.ready, {}, true), outcome), "Ready")?.status).toBe("False");
   });
@@ -299,6 +307,10 @@ describe("the rest of the status", () => {
     const status = next(objectWith([], known), settled(), { appliedFields: [], appliedSecrets: [] });
     expect(status.appliedFields).toBeUndefined();
     expect(status.appliedSecrets).toBeUndefined();
+    expect(next(objectWith([]), settled(), { retiring: ["a"] })).toMatchObject({
+      retiring: "a",
+      retiringLater: undefined,
+    });
   });
 
   it.each([
