@@ -6,11 +6,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const clusterTests = ["test/{integration,e2e,chaos}/**/*.test.ts", "tools/cluster/{cluster,lifecycle}.test.ts"];
 // the longest of them, longest first
 const longest = [
-  "e2e/monitoring",
-  ...["e2e/pages", "integration/brakes", "e2e/install", "chaos/api-server", "integration/kinds/sessions"],
-  ...["integration/admission", "integration/lifecycle", "integration/secrets", "e2e/upgrade", "chaos/answers"],
-  ...["chaos/replicas", "chaos/connections", "chaos/kill-replace", "chaos/kill-delete", "chaos/random-kill"],
-  ...["chaos/kill-create", "integration/kinds/event-sources", "integration/bench", "chaos/clock"],
+  ...["e2e/namespaced", "integration/failing-route", "e2e/monitoring", "chaos/api-server", "e2e/demo"],
+  ...["integration/kinds/sessions", "integration/dns", "e2e/pages", "e2e/install", "chaos/replicas"],
+  ...["integration/bench", "chaos/connections", "integration/brakes", "e2e/upgrade", "chaos/answers", "chaos/clock"],
+  ...["e2e/flux", "chaos/kill-delete", "integration/unread-namespace", "integration/lifecycle"],
+  ...["integration/take-over", "chaos/kill-create", "chaos/kill-replace", "chaos/kill-again"],
 ].map((name) => join(import.meta.dirname, "test", `${name}.test.ts`));
 
 /** Starts the longest files first: one of them that is started last would run alone at the end. */
