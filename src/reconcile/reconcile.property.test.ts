@@ -13,8 +13,10 @@ const expected = [
   ...["apply", "delete", "restart", "restore", "resync", "rotate", "killed", "refuse", "drifted", "dropped"],
   // A remote that was free was taken over by another namespace, and deleted with its object.
   ...["update by another namespace", "delete by another namespace"],
-  // A remote went to another object; the cluster got another id; a wrong key was read; an older state or version came back.
-  ...["moved", "change cluster id", "asked another account", "restored a backup", "rolled back"],
+  // A remote went to another object; the cluster got another id; a wrong key was read.
+  ...["moved", "change cluster id", "asked another account", "wanted what another account has"],
+  // An older state or version came back.
+  ...["restored a backup", "rolled back"],
   // Drift was corrected, a remote recreated, one replaced, and one in use waited for.
   ...["Update: RemoteDiffers", "Create: RemoteMissing", "Create: Updating", "Delete: InUse"],
 ];

@@ -49,6 +49,7 @@ const steps = fc.oneof(
       subject,
       player: fc.constantFrom(...players),
       observes: fc.boolean(),
+      elsewhere: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("end rivals"), player: fc.constantFrom(...players) }) },
@@ -207,6 +208,31 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "delete", subject: 0, retain: false },
     ],
   ],
+  // What only the account of the wrong key has is observed, and must not prove this key.
+  [
+    [0],
+    all,
+    [
+      { do: "swap key", wrong: true, times: 0 },
+      { do: "rival", subject: 0, player: "namespace", observes: true, elsewhere: true },
+      { do: "everything" },
+      { do: "resync" },
+      { do: "apply", subject: 0, variant: 1 },
+      { do: "everything" },
+    ],
+  ],
+  // The object that a remote moved to is deleted while an edge refers to the former one, which no longer has it.
+  [
+    [0],
+    all,
+    [
+      { do: "move", subject: 0, to: "heir", says: "both" },
+      { do: "apply", subject: 4, variant: 0 },
+      { do: "everything" },
+      { do: "end heir", subject: 0 },
+      { do: "everything" },
+    ],
+  ],
 ];
 
 export const rareRuns = rareRunsWithSteps.flatMap((run): [...typeof run, boolean][] => [
@@ -226,6 +252,8 @@ export type Step = { do: string } & Partial<{
   seconds: number;
   player: Player;
   observes: boolean;
+  /** Whether only the account of the wrong key has the remote. */
+  elsewhere: boolean;
   to: (typeof sides)[number];
   says: (typeof sayings)[number];
   wrong: boolean;

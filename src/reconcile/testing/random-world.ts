@@ -90,6 +90,9 @@ export class World {
     for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
     this.#settleReferences();
     this.#deleteConflicting();
+    await this.#waitRound(30);
+    // The edge may refer to a policy that was deleted just now.
+    this.#settleReferences();
     // The deletion of a replaced remote is postponed for minutes after each refusal.
     for (let round = 0; round < 16; round += 1) {
       await this.#waitRound(round < 4 ? 30 : 600);
@@ -217,7 +220,8 @@ export class World {
     refuse: (_, { write = "annotate", times = 1 }) => this.#mishaps.refuse(write, times),
     arrive: () => this.#arrive(),
     restart: () => this.#restart(),
-    rival: (one, { player = "namespace", observes = false }) => this.#want(one, player, observes),
+    rival: (one, { player = "namespace", observes = false, elsewhere = false }) =>
+      elsewhere ? this.#wantElsewhere(one, observes) : this.#want(one, player, observes),
     "end rivals": (_, { player = "namespace" }) => this.#rivals.end(player),
     move: (one, { to = "heir", says = "both" }) => this.#moves.begin(one, to, says),
     "finish move": (one) => this.#moves.finish(one),
@@ -332,6 +336,15 @@ export class World {
   #want(one: Subject, player: Player, observes: boolean): void {
     const [remote] = this.#remotesOf(one);
     if (remote) this.#rivals.want(player, one, remote.id, observes);
+  }
+
+  /** Another namespace wants a remote that only the account of the wrong key has. */
+  #wantElsewhere(one: Subject, observes: boolean): void {
+    const isThere = this.#rivals.objects.some(({ object }) => object.kind === one.kind.kind);
+    const unmarked = this.#keys.strange.remotesOf(one.kind.resource).find(({ metadata }) => metadata === opaque);
+    if (isThere || !unmarked) return;
+    happened.add("wanted what another account has");
+    this.#rivals.want("namespace", one, unmarked.id, observes);
   }
 
   /** At most twice for each subject, so that the operator does not give up, and only once the status has the id. */
