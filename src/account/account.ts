@@ -1,8 +1,9 @@
 import type { Remote, Resource, Verb } from "../gateway/resource.ts";
 import { ipPolicies, reservedDomains } from "../gateway/resources/index.ts";
+import { hasList, type Source } from "../objects/evidence.ts";
 import { type Intent, maxProcessingMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import type { EntryLocation, Kind, ModulesLocation } from "../schema/define.ts";
+import type { EntryLocation, Kind } from "../schema/define.ts";
 import type { AccountOptions } from "./account-options.ts";
 import type { CorrectionCounter } from "./correction-counter.ts";
 import type { CreateSettlement } from "./create-settlement.ts";
@@ -16,7 +17,7 @@ import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
 import { Collection } from "./remotes/collection.ts";
 import { Entries } from "./remotes/entries.ts";
-import { Modules } from "./remotes/modules.ts";
+import { Modules, proveKeyByModule } from "./remotes/modules.ts";
 import type { Remotes } from "./remotes/remotes.ts";
 import type { CallsOptions } from "./requests/calls.ts";
 import { CircuitBreaker } from "./requests/circuit-breaker.ts";
@@ -89,7 +90,7 @@ export class Account {
         ...options.key,
       },
       readList: (resource) => this.#readToProve(resource),
-      readOne: (resource, id) => this.collection(resource).proveKeyBy(id, { lane: "sync", signal: options.signal }),
+      readOne: (source, id) => this.#readOneToProve(source, id),
       onKeyChange: () => {
         this.invalidateLists(options.clock.now());
         this.failures.releaseAll();
@@ -144,6 +145,13 @@ export class Account {
     const ids = await this.#options.key?.listedElsewhere?.(resource);
     if (ids) this.keyProof.recordSeenIDs(ids, epoch);
     else await this.collection(resource).proveKey({ lane: "retry", signal: this.#options.signal });
+  }
+
+  async #readOneToProve(source: Source, id: string): Promise<void> {
+    const { client, signal } = this.#options;
+    const request = { lane: "sync", signal } as const;
+    if (hasList(source)) return this.collection(source).proveKeyBy(id, request);
+    await proveKeyByModule(source, id, { ...this.#calls, client, keyProof: this.keyProof }, request);
   }
 
   /** Lists that began before this time are out of date. */
@@ -209,7 +217,7 @@ export class Account {
     if (location.type === "collection") return this.collection(resource);
     const known = this.#remotes.get(resource.name);
     if (known) return known;
-    const made = location.type === "entry" ? this.#entries(resource, location) : this.#modules(kind, location);
+    const made = location.type === "entry" ? this.#entries(resource, location) : this.#modules(kind);
     this.#remotes.set(resource.name, made);
     return made;
   }
@@ -223,10 +231,10 @@ export class Account {
     });
   }
 
-  #modules({ modules }: Kind, location: ModulesLocation): Modules {
+  #modules({ modules }: Kind): Modules {
     const { client, clock, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{ ...this.#calls, client, location, modules, clock, keyProof: this.keyProof },
+      ...{ ...this.#calls, client, modules, clock, keyProof: this.keyProof },
       onUnansweredChange: () => this.recordUnansweredChange(),
       // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
       maxAgeMs: resyncSeconds * 900,

@@ -1,17 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { ipPolicies, tcpEdges } from "../gateway/resources/index.ts";
+import { ipPolicies, routeOidc, routeSaml, tcpEdges } from "../gateway/resources/index.ts";
+import type { Source } from "../objects/evidence.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { KeyProof, type KeyProofOptions } from "./key-proof.ts";
 
 /** Accounts by their keys: the ids that each shows. `given` has the ids that objects have. */
 function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> = {}) {
   const clock = new VirtualClock();
-  const recorded = new Map([
+  const recorded = new Map<Source, Set<string>>([
+    [routeOidc, new Set(given["oidc"] ?? [])],
+    [routeSaml, new Set(given["saml"] ?? [])],
     [ipPolicies, new Set(given["policies"] ?? [])],
     [tcpEdges, new Set(given["edges"] ?? [])],
   ]);
   const accounts: Record<string, string[]> = { mine: [...recorded.values()].flatMap((ids) => [...ids]), theirs: [] };
   const state = { key: "mine", lists: 0, reads: 0, problems: [] as boolean[], changes: 0 };
+  const asked: string[] = [];
   const options: KeyProofOptions = {
     clock,
     recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
@@ -20,10 +24,12 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
     readList: async () => {
       state.lists += 1;
       proof.use(state.key);
-      proof.recordSeenIDs(accounts[state.key] ?? [], proof.epoch);
+      const listed = accounts[state.key]?.filter((id) => !id.includes("/"));
+      proof.recordSeenIDs(listed ?? [], proof.epoch);
     },
-    readOne: async (_, id) => {
+    readOne: async ({ name }, id) => {
       state.reads += 1;
+      asked.push(`${name} ${id}`);
       proof.use(state.key);
       if (accounts[state.key]?.includes(id)) proof.recordSeenIDs([id], proof.epoch);
     },
@@ -38,7 +44,7 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
     state.key = key;
     proof.use(key);
   };
-  return { clock, recorded, accounts, state, proof, options, use };
+  return { clock, recorded, accounts, state, asked, proof, options, use };
 }
 
 const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
@@ -199,7 +205,7 @@ describe("a key", () => {
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     expect(proof.problem?.message).toBe(
-      "Check the API key: its account has none of the 1 remotes that objects stand for. If it is the right one, say so",
+      "Check the API key: its account shows none of the 1 remotes that objects stand for. If it is the right one, say so",
     );
     proof.confirm("before");
     proof.confirm(undefined);
@@ -224,5 +230,78 @@ describe("a key", () => {
     expect(proof.wasAcceptedWithin(1000)).toBe(false);
     use("mine");
     expect(proof.wasAcceptedWithin(1000)).toBe(false);
+  });
+});
+
+describe("a key of an account where no list shows what is recorded", () => {
+  it("is proved by one module", async () => {
+    const { proof, asked, state } = scene({ oidc: ["edghts_1/edghtsrt_1"] });
+    await proof.ensure();
+    await proof.ensure();
+    expect([proof.isProved, state.lists, asked]).toEqual([true, 0, ["route_oidc edghts_1/edghtsrt_1"]]);
+  });
+
+  it("is proved by a list where one shows something", async () => {
+    const { proof, asked, state } = scene({ oidc: ["edghts_1/edghtsrt_1"], edges: ["edgtcp_1"] });
+    await proof.ensure();
+    expect([proof.isProved, state.lists, asked]).toEqual([true, 1, []]);
+  });
+
+  it("is proved by a module when what lists show is gone", async () => {
+    const { proof, accounts, state } = scene({ oidc: ["edghts_1/edghtsrt_1"], edges: ["edgtcp_1"] });
+    accounts["mine"] = ["edghts_1/edghtsrt_1"];
+    await proof.ensure();
+    expect([proof.isProved, state.lists, state.reads]).toEqual([true, 1, 1]);
+  });
+
+  it("costs a few requests at once, of different remotes, and then one for each attempt", async () => {
+    const ids = ["a", "b", "c", "d"].map((id) => `edghts_1/${id}`);
+    const { proof, asked, clock, use } = scene({ oidc: ids.slice(0, 2), saml: ids });
+    use("theirs");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    expect(asked.splice(0)).toEqual(["route_saml edghts_1/a", "route_saml edghts_1/b", "route_saml edghts_1/c"]);
+    expect(proof.problem?.message).toContain("none of the 4 remotes");
+    for (let second = 0; second < 14; second += 1) {
+      await clock.advance(1000);
+      await proof.ensure().catch(() => undefined);
+    }
+    expect(asked).toEqual(["route_saml edghts_1/a", "route_saml edghts_1/b", "route_saml edghts_1/c"]);
+  });
+
+  it("is asked by another module of a remote too", async () => {
+    const { proof, asked, use } = scene({ oidc: ["edghts_1/a"], saml: ["edghts_1/a"] });
+    use("theirs");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    expect(asked).toEqual(["route_oidc edghts_1/a", "route_saml edghts_1/a"]);
+  });
+
+  it("is proved although one module cannot be read, and the error is reported when none can", async () => {
+    const one = scene({ oidc: ["edghts_1/a", "edghts_1/b"] });
+    let failing = ["edghts_1/a", "edghts_1/b"];
+    const readOne: KeyProofOptions["readOne"] = async (_, id) => {
+      if (failing.includes(id)) throw new Error(`no module of ${id}`);
+      proof.recordSeenIDs([id], proof.epoch);
+    };
+    const proof: KeyProof = new KeyProof({ ...one.options, readOne });
+    proof.use("mine");
+    await expect(proof.ensure()).rejects.toThrow("no module of edghts_1/a");
+    failing = ["edghts_1/a"];
+    await proof.ensure();
+    expect(proof.isProved).toBe(true);
+  });
+
+  it("that an earlier process has recorded is believed without a request", async () => {
+    const { proof, asked, use } = scene({ oidc: ["edghts_1/a"] }, { wasRecorded: async () => "recorded" });
+    use("theirs");
+    await proof.ensure();
+    expect([proof.isProved, asked]).toEqual([true, []]);
+  });
+
+  it("is proved by an answer to the first request, which begins before the key is known", () => {
+    const { proof, use } = scene({ oidc: ["edghts_1/a"] });
+    const { epoch } = proof;
+    use("mine");
+    proof.recordSeenIDs(["edghts_1/a"], epoch);
+    expect(proof.isProved).toBe(true);
   });
 });

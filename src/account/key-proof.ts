@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import { isForbidden } from "../gateway/errors.ts";
 import type { Resource } from "../gateway/resource.ts";
+import { hasList, type Source } from "../objects/evidence.ts";
 import { Blocked, Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 
@@ -20,8 +21,14 @@ const LONGEST_DELAY_MS = 20_000;
 /** Before the first request the epoch is 0, since its key is known only then. */
 const FIRST_EPOCH = 1;
 
-/** Ids in the statuses of objects, by the resource that they belong to. */
-export type RecordedIDs = ReadonlyMap<Resource, ReadonlySet<string>>;
+/**
+ * How many remotes that no list shows are read when another key comes into use. Each takes a request, while a list shows
+ * many remotes.
+ */
+const MOST_READ_AT_ONCE = 3;
+
+/** Ids in the statuses of objects, by what shows the remotes. */
+export type RecordedIDs = ReadonlyMap<Source, ReadonlySet<string>>;
 
 /**
  * What the records of earlier processes say about a key. `recorded`: it belongs to this account. `first`: no key was ever
@@ -54,8 +61,8 @@ export interface KeyProofOptions {
   wayOut: () => string;
   /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;
-  /** Reads one remote, and calls `recordSeenIDs` if it exists. */
-  readOne: (resource: Resource, id: string) => Promise<void>;
+  /** Reads one remote or one of its modules, and calls `recordSeenIDs` if it exists. */
+  readOne: (source: Source, id: string) => Promise<void>;
   onKeyChange: () => void;
   /** Called with true when a key cannot be proved, and with false when it is proved after all. */
   onProblem?: (exists: boolean) => void;
@@ -149,7 +156,7 @@ export class KeyProof {
 
   /** Records that the service has shown these ids in answers to requests that began in this epoch. */
   recordSeenIDs(ids: readonly string[], epoch: number): void {
-    if (epoch !== this.#keys || this.isProved) return;
+    if (!this.#isEpochOfKey(epoch) || this.isProved) return;
     const recorded = [...this.#options.recorded().values()];
     if (ids.some((id) => recorded.some((some) => some.has(id)))) this.#accept();
   }
@@ -165,9 +172,9 @@ export class KeyProof {
   }
 
   /**
-   * Resolves when lists have proved the key, or when no id is recorded. Callers share the attempt. Throws Blocked
-   * (AccountMismatch) when the account has none of the recorded ids. `read`: a resource whose list the caller has just
-   * read.
+   * Resolves when lists or modules have proved the key, or when no id is recorded. Callers share the attempt. Throws
+   * Blocked (AccountMismatch) when the account shows none of the recorded ids. `read`: a resource whose list the caller
+   * has just read.
    */
   async ensure(read?: Resource): Promise<void> {
     if (this.holds) return this.#solve();
@@ -234,8 +241,8 @@ export class KeyProof {
     const recorded = [...this.#options.recorded()].sort(([, one], [, other]) => other.size - one.size);
     // The key of the operator is known only after its first reading, and there is nothing to ask the service for.
     if (recorded.length === 0 && this.#current === undefined) throw new Outdated("the API key is not known yet");
-    await (this.#failure?.epoch === this.#keys ? this.#askForOne(recorded) : this.#readLists(recorded, read));
-    if (!this.isProved) this.#fail(recorded.reduce((sum, [, { size }]) => sum + size, 0));
+    await (this.#failure?.epoch === this.#keys ? this.#askForOne(recorded) : this.#askForAll(recorded, read));
+    if (!this.isProved) this.#fail(new Set(recorded.flatMap(([, ids]) => [...ids])).size);
   }
 
   /** Comes after the lists: an ordinary start proves the key by the lists that it needs anyway. */
@@ -247,21 +254,28 @@ export class KeyProof {
     this.#accept();
   }
 
-  async #readLists(recorded: readonly [Resource, ReadonlySet<string>][], read?: Resource): Promise<void> {
+  async #askForAll(recorded: readonly Recorded[], read?: Resource): Promise<void> {
     // An error of one list says nothing about the others.
     const problems: unknown[] = [];
+    const attempt = async (reading: Promise<void>) => {
+      await ignoringForbidden(reading).catch((error: unknown) => problems.push(error));
+    };
     for (const [resource] of recorded) {
-      if (resource !== read)
-        await ignoringForbidden(this.#options.readList(resource)).catch((error: unknown) => problems.push(error));
+      if (!hasList(resource)) continue;
+      if (resource !== read) await attempt(this.#options.readList(resource));
       if (this.isProved) return;
     }
     await this.#acceptRecordedKey();
+    for (const one of unlistedOf(recorded).slice(0, MOST_READ_AT_ONCE)) {
+      if (this.isProved) return;
+      await attempt(this.#options.readOne(...one));
+    }
     if (problems.length > 0 && !this.isProved) throw problems[0];
   }
 
-  /** The lists have not proved the key. So each attempt reads another one of the recorded remotes. */
-  async #askForOne(recorded: readonly [Resource, ReadonlySet<string>][]): Promise<void> {
-    const all = recorded.flatMap(([resource, ids]) => [...ids].map((id) => [resource, id] as const));
+  /** The key was not proved at first. So each attempt reads another one of the recorded remotes. */
+  async #askForOne(recorded: readonly Recorded[]): Promise<void> {
+    const all = singly(recorded);
     const one = all[(this.#failure?.attempts ?? 0) % Math.max(all.length, 1)];
     if (one) await ignoringForbidden(this.#options.readOne(...one));
   }
@@ -291,7 +305,7 @@ export class KeyProof {
     const why =
       count === 0 && unread !== undefined
         ? `${unread}: the API key is a new one, and only what objects there have can show whether it is of their account`
-        : `Check the API key: its account has none of the ${count} remotes that objects stand for`;
+        : `Check the API key: its account shows none of the ${count} remotes that objects stand for`;
     const message = `${why}. If it is the right one, ${this.#options.wayOut()}`;
     return new Blocked("AccountMismatch", message, { afterSeconds: LONGEST_DELAY_MS / 1000 });
   }
@@ -338,6 +352,18 @@ export class KeyProof {
     this.#reportedRequest = undefined;
     this.#options.onProblem?.(false);
   }
+}
+
+type Recorded = readonly [Source, ReadonlySet<string>];
+
+const singly = (recorded: readonly Recorded[]): (readonly [Source, string])[] =>
+  recorded.flatMap(([source, ids]) => [...ids].map((id) => [source, id] as const));
+
+/** The modules that show remotes which no list shows: one of each remote comes first. */
+function unlistedOf(recorded: readonly Recorded[]): (readonly [Source, string])[] {
+  const all = singly(recorded.filter(([source]) => !hasList(source)));
+  const byID = [...Map.groupBy(all, ([, id]) => id).values()];
+  return [...byID.flatMap((some) => some.slice(0, 1)), ...byID.flatMap((some) => some.slice(1))];
 }
 
 /** A key without permission to read one resource can still be proved by another. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Unsent } from "./http/unsent.ts";
-import { expandPath } from "./path.ts";
+import { expandPath, ownerOf } from "./path.ts";
 
 describe("expandPath", () => {
   test.each([
@@ -24,4 +24,12 @@ describe("expandPath", () => {
   ])("refuses %j: %s", (ids, _why) => {
     expect(() => expandPath("/ip_policies/{id}", ids)).toThrow(Unsent);
   });
+});
+
+test.each([
+  ["/edges/https/{edge_id}/routes/{id}/oidc", "edghts_1/edghtsrt_2", { edge_id: "edghts_1", id: "edghtsrt_2" }],
+  ["/edges/tcp/{id}/backend", "edgtcp_1", { id: "edgtcp_1" }],
+  ["/edges/https/{edge_id}/routes/{id}/oidc", "edghts_1", { edge_id: "edghts_1", id: undefined }],
+])("a module at %s of %s has the owner %j", (path, id, expected) => {
+  expect(ownerOf({ path }, id)).toEqual(expected);
 });

@@ -1,4 +1,5 @@
 import { Unsent } from "./http/unsent.ts";
+import type { Module, ModuleOwner } from "./resource.ts";
 
 export type PathIds = Readonly<Record<string, string | undefined>>;
 
@@ -9,6 +10,13 @@ export type PathIds = Readonly<Record<string, string | undefined>>;
  */
 export function expandPath(template: string, ids: PathIds): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, ids[name]));
+}
+
+/** The owner of a module by its id, such as `edge/route`, which has one part for each parameter of the module's path. */
+export function ownerOf({ path }: Pick<Module, "path">, id: string): ModuleOwner {
+  const parts = id.split("/");
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  return Object.fromEntries(names.map((name, index) => [name, parts[index]])) as unknown as ModuleOwner;
 }
 
 function segment(name: string, value: string | undefined): string {

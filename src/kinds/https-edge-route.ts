@@ -42,7 +42,7 @@ export const HTTPSEdgeRoute = defineKind({
     secrets: Object.values(modules).flatMap(({ secrets }) => secrets),
     verbs: { create: "none", get: "none", list: "none", delete: "none" },
   }),
-  location: { type: "modules", idFields: ["edgeId", "routeId"], pathParameters: ["edge_id", "id"] },
+  location: { type: "modules", idFields: ["edgeId", "routeId"] },
   modules,
   spec: z.object({
     edgeId: inPath("edghts_").describe("Id of the HTTPS edge."),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { seed } from "../runtime/testing/seed.ts";
-import { rareRuns, stepLists, subjectSets, withSubjectFrom } from "./testing/random-steps.ts";
+import { anchors, rareRuns, stepLists, subjectSets, withSubjectFrom } from "./testing/random-steps.ts";
 import { subjects } from "./testing/random-subjects.ts";
 import { happened, World } from "./testing/random-world.ts";
 
@@ -28,8 +28,9 @@ const property = fc.asyncProperty(
   subjectSets,
   stepLists,
   fc.boolean(),
-  async (there, indexes, steps, listsHideMarks) => {
-    const world = new World({ listsHideMarks });
+  fc.constantFrom(...anchors),
+  async (there, indexes, steps, listsHideMarks, anchoredBy) => {
+    const world = new World({ listsHideMarks, anchoredBy });
     await world.begin(there);
     for (const step of steps) await world.run(withSubjectFrom(indexes, step));
     await world.calmDown();

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Module, ModuleOwner, Resource } from "../gateway/resource.ts";
+import type { Module, Resource } from "../gateway/resource.ts";
 import type { DNSRecordsOf } from "./dns.ts";
 import type { Rule } from "./traits.ts";
 
@@ -145,10 +145,11 @@ export interface EntryLocation {
  */
 export interface ModulesLocation {
   readonly type: "modules";
-  /** Spec fields whose values, joined by a slash, are the id of the remote. */
+  /**
+   * Spec fields whose values, joined by a slash, are the id of the remote. The paths of the modules have a parameter for
+   * each, in the same order.
+   */
   readonly idFields: readonly string[];
-  /** The path parameters of the modules that hold the values of `idFields`, in the same order. */
-  readonly pathParameters: readonly (keyof ModuleOwner)[];
 }
 
 /**

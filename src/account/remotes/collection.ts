@@ -215,14 +215,12 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** The pages of a list. The ids of each page are reported to the proof of the key. */
   async *#pages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
     const { client, keyProof } = this.#options;
-    let epoch = keyProof?.epoch ?? 0;
+    const epoch = keyProof?.epoch ?? 0;
     const pages = client.list(this.resource, this.#calls.callOptions(request.signal));
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
-      // The first key is known only after the first request.
-      epoch ||= Math.min(keyProof?.epoch ?? 0, 1);
       const ids = page.rows.map(({ id }) => id);
       keyProof?.recordSeenIDs(ids, epoch);
       yield page;

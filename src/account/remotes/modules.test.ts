@@ -2,28 +2,28 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
-import type { ModulesLocation } from "../../schema/define.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
-import { Modules } from "./modules.ts";
+import { Modules, type ModulesOptions } from "./modules.ts";
 import { isCreatable, isUpdatable } from "./remotes.ts";
 
-const { resource, location } = HTTPSEdgeRoute;
+const { resource } = HTTPSEdgeRoute;
 const request = { lane: "edit" as const, signal: new AbortController().signal };
 const webhook = { provider: "github", secret: "hush" };
 
 let clock: VirtualClock;
 let gateway: FakeGateway;
 let modules: Modules;
+let options: ModulesOptions;
 let route: string;
 let id: string;
 
 beforeEach(() => {
   clock = new VirtualClock();
   gateway = new FakeGateway(clock);
-  modules = new Modules({
-    ...{ client: gateway.asClient(), clock, location: location as ModulesLocation, modules: HTTPSEdgeRoute.modules },
+  options = {
+    ...{ client: gateway.asClient(), clock, modules: HTTPSEdgeRoute.modules },
     ...{
       turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
       breaker: new CircuitBreaker({ clock }),
@@ -31,7 +31,8 @@ beforeEach(() => {
     },
     maxAgeMs: 1000,
     onUnansweredChange: () => {},
-  });
+  };
+  modules = new Modules(options);
   route = gateway.seed(resource, {}).id;
   id = `edghts_1/${route}`;
 });
@@ -44,6 +45,23 @@ describe("modules", () => {
     expect(reads()).toEqual([]);
     expect(await modules.get(id, request, ["saml", "oidc"])).toEqual({ id, saml: null, oidc: null });
     expect(reads()).toEqual(["getModule route_saml", "getModule route_oidc"]);
+  });
+
+  it("prove the key when one is set, and with its first answer", async () => {
+    const seen: unknown[] = [];
+    const keyProof = {
+      epoch: 3,
+      assertSameSince: () => {},
+      recordSeenIDs: (...given: unknown[]) => seen.push(given),
+    };
+    modules = new Modules({ ...options, keyProof });
+    await modules.get(id, request, ["saml"]);
+    gateway.change(resource, route, { saml: {} });
+    await modules.read(id, request, ["saml"]);
+    expect(seen).toEqual([]);
+    gateway.change(resource, route, { saml: { enabled: false } });
+    await modules.read(id, request, ["saml"]);
+    expect(seen).toEqual([[[id], 3]]);
   });
 
   it("are cached for a time, each by itself", async () => {

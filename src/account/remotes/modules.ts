@@ -1,15 +1,16 @@
 import type { Body, CallOptions, GatewayClient } from "../../gateway/client.ts";
 import { isNotFound, isOutcomeUnknown } from "../../gateway/errors.ts";
-import type { Module, ModuleOwner, Remote } from "../../gateway/resource.ts";
+import { ownerOf } from "../../gateway/path.ts";
+import type { Module, Remote } from "../../gateway/resource.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Answer, ModulesLocation } from "../../schema/define.ts";
+import type { Answer } from "../../schema/define.ts";
+import { isUnset } from "../../schema/wire/compare.ts";
 import type { KeyProof } from "../key-proof.ts";
 import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
 import type { Find, UpdatableRemotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {
   client: GatewayClient;
-  location: ModulesLocation;
   modules: Readonly<Record<string, Module>>;
   clock: Clock;
   /**
@@ -18,7 +19,7 @@ export interface ModulesOptions extends CallsOptions {
    */
   maxAgeMs: number;
   /** Tells which API key is in use. Undefined: there is only one. */
-  keyProof?: Pick<KeyProof, "epoch" | "assertSameSince">;
+  keyProof?: Pick<KeyProof, "epoch" | "assertSameSince" | "recordSeenIDs">;
   /** Called when a change got no answer, so that the service may or may not carry it out. */
   onUnansweredChange: () => void;
 }
@@ -99,9 +100,8 @@ export class Modules implements UpdatableRemotes {
   }
 
   async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<boolean> {
-    const owner = this.#ownerOf(id);
     const done = await this.#calls.delete(
-      (options) => this.#options.client.deleteModule(module, owner, options),
+      (options) => this.#options.client.deleteModule(module, ownerOf(module, id), options),
       request,
     );
     this.#record(id, member, null);
@@ -119,7 +119,7 @@ export class Modules implements UpdatableRemotes {
     const confidential = isConfidential([member], request);
     try {
       return await this.#calls.change(
-        (options) => client.putModule(module, this.#ownerOf(id), body, { ...options, confidential }),
+        (options) => client.putModule(module, ownerOf(module, id), body, { ...options, confidential }),
         request,
       );
     } catch (error) {
@@ -134,16 +134,15 @@ export class Modules implements UpdatableRemotes {
    */
   async #readModule(id: string, member: string, request: RequestOptions): Promise<SeenModule> {
     const { client, clock, keyProof, ensureKey } = this.#options;
-    const [module, owner] = [this.#moduleOf(member), this.#ownerOf(id)];
+    const module = this.#moduleOf(member);
     let [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
     const send = (options: CallOptions) => {
       [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
-      return client.getModule(module, owner, options);
+      return client.getModule(module, ownerOf(module, id), options);
     };
-    const value = await this.#calls.read(send, request).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-      return null;
-    });
+    const value = await this.#calls.read(send, request).catch(nullIfNotFound);
+    // Some service may answer with an empty module for a remote that it does not have.
+    if (!isUnset(value)) keyProof?.recordSeenIDs([id], epoch);
     if (value === null) {
       await this.#calls.waitFor(ensureKey?.() ?? Promise.resolve(), request);
       keyProof?.assertSameSince(epoch);
@@ -181,11 +180,23 @@ export class Modules implements UpdatableRemotes {
     if (!module) throw new TypeError(`no module ${member}`);
     return module;
   }
+}
 
-  #ownerOf(id: string): ModuleOwner {
-    const parts = id.split("/");
-    return Object.fromEntries(
-      this.#options.location.pathParameters.map((name, index) => [name, parts[index]]),
-    ) as never;
-  }
+/** Reads one module to prove the key. The answer reaches no cache. */
+export async function proveKeyByModule(
+  module: Module,
+  id: string,
+  options: CallsOptions & Pick<ModulesOptions, "client"> & { keyProof: KeyProof },
+  request: RequestOptions,
+): Promise<void> {
+  const { client, keyProof } = options;
+  const { epoch } = keyProof;
+  const send = (call: CallOptions) => client.getModule(module, ownerOf(module, id), call);
+  const value = await new Calls(options).read(send, request).catch(nullIfNotFound);
+  if (!isUnset(value)) keyProof.recordSeenIDs([id], epoch);
+}
+
+function nullIfNotFound(error: unknown): null {
+  if (!isNotFound(error)) throw error;
+  return null;
 }

@@ -1,11 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Module, ModuleOwner, Remote } from "../../gateway/resource.ts";
+import { ownerOf } from "../../gateway/path.ts";
+import type { Module, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { textOf } from "../../runtime/log.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
-import type { Kind, ModulesLocation } from "../../schema/define.ts";
+import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
@@ -122,12 +123,9 @@ async function readSelected(reader: AccountReader, selection: Selection, { termi
 
 /** A remote that consists of modules, each with a path of its own. None when no module is set. */
 async function readModules(reader: AccountReader, kind: Kind, id: string, problems: string[]): Promise<Remote[]> {
-  const location = kind.location as ModulesLocation;
-  const parts = id.split("/");
-  const owner = Object.fromEntries(location.pathParameters.map((name, index) => [name, parts[index] ?? ""]));
   const answers: [string, object][] = [];
   for (const [member, module] of Object.entries<Module>(kind.modules)) {
-    const answer = await reader.module(module, owner as unknown as ModuleOwner);
+    const answer = await reader.module(module, ownerOf(module, id));
     if (answer) answers.push([member, answer]);
   }
   if (answers.length > 0) return [{ id, ...Object.fromEntries(answers) }];

@@ -127,6 +127,33 @@ describe.each([
     expect(digests(name)).toHaveLength(1);
   });
 
+  describe("where only modules of routes are recorded", () => {
+    const id = "edghts_1/edghtsrt_1";
+    const modulesRead = () => scene.seen.filter(({ url }) => url.endsWith("/oidc")).length;
+
+    beforeEach(async () => {
+      await given(name, "one");
+      recorded(name, id);
+      await scene.restart();
+    });
+
+    it("the key that was proved before is known, although the route is gone", async () => {
+      await change(name);
+      expect(modulesRead()).toBe(0);
+    });
+
+    it("another one changes nothing until the service shows a module under it", async () => {
+      keyIs(name, "two");
+      await expect(change(name)).rejects.toEqual(mismatch);
+      expect([modulesRead(), digests(name)]).toEqual([1, [expect.any(String)]]);
+      scene.shown.set("two", [id]);
+      await scene.restart();
+      await change(name);
+      expect(modulesRead()).toBe(2);
+      expect(digests(name)).toHaveLength(2);
+    });
+  });
+
   describe("while objects that may have ids cannot be read", () => {
     const way = 'Let the operator read namespace "b"';
 

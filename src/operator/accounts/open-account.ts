@@ -7,6 +7,7 @@ import { RequestCount } from "../../account/requests/request-count.ts";
 import type { Config } from "../../config.ts";
 import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
 import type { Resource } from "../../gateway/resource.ts";
+import type { Source } from "../../objects/evidence.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { logOfReconcile } from "../../runtime/controller/controller.ts";
@@ -26,7 +27,7 @@ export interface OpenAccountOptions {
   metrics?: AccountMetrics;
   assertMaySend: () => void;
   onListDelta: (resource: Resource, delta: ListDelta) => void;
-  /** Ids of all remotes of objects by the credentials with this key (see `Credentials`), by resource. */
+  /** Ids of all remotes of objects by the credentials with this key (see `Credentials`), by what shows them. */
   recordedIn: (key: string) => RecordedIDs;
   /**
    * Of which objects there may be more than `recordedIn` tells, as what a person does so that they can be read. Undefined:
@@ -206,8 +207,8 @@ async function record(
 function union(all: readonly RecordedIDs[]): RecordedIDs {
   const [first = new Map(), ...others] = all;
   if (others.length === 0) return first;
-  const joined = new Map<Resource, Set<string>>();
-  for (const [resource, ids] of all.flatMap((one) => [...one]))
-    joined.set(resource, (joined.get(resource) ?? new Set()).union(ids));
+  const joined = new Map<Source, Set<string>>();
+  for (const [source, ids] of all.flatMap((one) => [...one]))
+    joined.set(source, (joined.get(source) ?? new Set()).union(ids));
   return joined;
 }

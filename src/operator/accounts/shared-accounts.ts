@@ -1,6 +1,7 @@
 import { digestOf } from "../../account/key-proof.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import type { Resource } from "../../gateway/resource.ts";
+import { hasList } from "../../objects/evidence.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
 import { type Credentials, isOwn, KEY_MISSING, type SharedAccount } from "./credentials.ts";
 
@@ -228,11 +229,11 @@ function setKey(shared: SharedAccount, digest: string | undefined): void {
 /** Proves the key with the list that objects need first, so that the proof costs no extra request. */
 async function proveByList({ account, recorded }: SharedAccount): Promise<void> {
   if (account.keyProof.holds) return;
-  const [first, ...others] = recorded();
+  const lists = [...recorded()].flatMap(([source, { size }]) => (hasList(source) ? [{ source, size }] : []));
+  const [first] = lists.toSorted((one, other) => other.size - one.size);
   if (first) {
-    const [resource] = others.reduce((one, other) => (other[1].size > one[1].size ? other : one), first);
     await account
-      .collection(resource)
+      .collection(first.source)
       .listed(0, { lane: "retry" })
       .catch((error: unknown) => {
         if (!isForbidden(error)) throw error;

@@ -95,7 +95,8 @@ export async function findRemote(context: ReconcileContext): Promise<Remote | un
  */
 async function ensureKeyProved(context: ReconcileContext, epoch: number): Promise<void> {
   const { account, object, kind } = context;
-  // A remote that no list shows cannot prove the key later either.
+  // What is known of a remote that no list shows may come from an answer under another key. It proves the key when one
+  // of its modules is read.
   if (object.status?.id === undefined && listOf(kind)) account.keyProof.recordFirstID(epoch);
   await waitFor(account.keyProof.ensure(), context);
   account.keyProof.assertSameSince(epoch);

@@ -79,8 +79,8 @@ export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLeng
 /** The steps of a run. */
 export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
 /**
- * Runs that take several steps in a row which are rare at random: the subjects that are there, those of the steps, the
- * steps, and whether lists leave out the owner marks. They cause all that the test demands.
+ * Runs that take several steps in a row which are rare at random: the subjects that are there, those of the steps, and
+ * the steps. They cause all that the test demands.
  */
 const rareRunsWithSteps: [number[], number[], Step[]][] = [
   [
@@ -235,9 +235,13 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
   ],
 ];
 
-export const rareRuns = rareRunsWithSteps.flatMap((run): [...typeof run, boolean][] => [
-  [...run, false],
-  [...run, true],
+/** What shows the one remote that is always recorded. */
+export const anchors = ["list", "module"] as const;
+
+/** Each of these runs, with lists that show the owner marks and with lists that leave them out. */
+export const rareRuns = rareRunsWithSteps.flatMap((run): [...typeof run, boolean, (typeof anchors)[number]][] => [
+  [...run, false, "list"],
+  [...run, true, "module"],
 ]);
 
 /** One step, with the parameters that its type takes. */

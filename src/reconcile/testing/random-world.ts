@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
@@ -25,6 +26,13 @@ export const happened = new Set<string>();
 /** Whether a remote may stay when its object is deleted: the next object of this name finds it again. */
 const mayStay = ({ foundBy, kind }: Subject): boolean => foundBy === "mark" && kind.replacement === undefined;
 
+export interface WorldOptions {
+  /** Whether lists leave out the owner marks. */
+  listsHideMarks: boolean;
+  /** What shows the one remote that is always recorded. Default: a list. */
+  anchoredBy?: "list" | "module";
+}
+
 /** A few objects, remotes of others in the same account, and invariants of both that hold after every step. */
 export class World {
   readonly scene: Scene = new Scene({ keyNow: () => this.#keys.now() });
@@ -42,8 +50,11 @@ export class World {
   readonly #drifts = new Map<string, number>();
   #rotations = 0;
 
-  constructor({ listsHideMarks }: { listsHideMarks: boolean }) {
-    if (listsHideMarks) this.scene.gateway.unlisted.add("metadata");
+  readonly #options: WorldOptions;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    if (options.listsHideMarks) this.scene.gateway.unlisted.add("metadata");
     // After a restart, the first list of each resource counts as well.
     this.scene.restart();
     this.#rotate();
@@ -57,7 +68,8 @@ export class World {
     gateway.beforeCall = (call) => this.#checkCall(call);
     this.#keys.strange.beforeCall = ({ verb, id = "" }) => {
       happened.add("asked another account");
-      if (verb !== "get" && verb !== "list") this.#faults.push(`${verb} ${id} in another account`);
+      if (verb !== "get" && verb !== "list" && verb !== "getModule")
+        this.#faults.push(`${verb} ${id} in another account`);
     };
   }
 
@@ -65,12 +77,20 @@ export class World {
   async begin(there: readonly number[]): Promise<void> {
     await this.scene.clock.advance(3_600_000);
     // Some id is always recorded. Otherwise any key would be accepted.
-    await this.#reconcileIn(this.scene, this.scene.cluster.apply(IPPolicy, "anchor"));
+    await this.#reconcileIn(this.scene, this.#anchor());
     for (const index of there) this.#apply(subjects[index] as Subject, 0);
     // Two rounds, because the edge may be reconciled before its policy.
     for (let round = 0; round < 2; round += 1) await this.#everything();
     this.#check();
     await this.scene.clock.advance(1);
+  }
+
+  #anchor(): ManagedObject {
+    const { gateway, cluster } = this.scene;
+    if (this.#options.anchoredBy !== "module") return cluster.apply(IPPolicy, "anchor");
+    const { id: routeId } = gateway.seed(HTTPSEdgeRoute.resource, {});
+    const webhookVerification = { enabled: true, provider: "sns" };
+    return cluster.apply(HTTPSEdgeRoute, "anchor", { edgeId: "edghts_1", routeId, webhookVerification });
   }
 
   async run(step: Step): Promise<void> {

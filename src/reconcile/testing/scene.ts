@@ -3,6 +3,7 @@ import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
 import { OperationSupport } from "../../account/operation-support.ts";
 import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
+import { evidenceOf, type Source } from "../../objects/evidence.ts";
 import type { Condition, ManagedObject } from "../../objects/object.ts";
 import { conditionOf } from "../../objects/object.ts";
 import type { Result } from "../../runtime/controller/controller.ts";
@@ -236,7 +237,10 @@ export class Scene {
   }
 
   #recorded(): RecordedIDs {
-    const ids = this.#kinds.map((kind) => [kind.resource, new Set(this.cluster.remoteIDsBeside(kind))] as const);
-    return new Map(ids.filter(([, { size }]) => size > 0));
+    const recorded = new Map<Source, Set<string>>();
+    for (const kind of this.#kinds)
+      for (const [source, id] of this.cluster.inAccount(kind).flatMap((object) => evidenceOf(kind, object)))
+        recorded.set(source, (recorded.get(source) ?? new Set()).add(id));
+    return recorded;
   }
 }

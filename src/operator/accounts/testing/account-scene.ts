@@ -3,8 +3,9 @@ import { onTestFinished } from "vitest";
 import { json, type Seen, serve } from "../../../../test/support/gateway-service.ts";
 import type { RecordedIDs } from "../../../account/key-proof.ts";
 import { type Config, readConfig } from "../../../config.ts";
-import { ipPolicies } from "../../../gateway/resources/index.ts";
+import { ipPolicies, routeOidc } from "../../../gateway/resources/index.ts";
 import { GatewayAccount } from "../../../kinds/gateway-account.ts";
+import type { Source } from "../../../objects/evidence.ts";
 import { type Condition, conditionOf } from "../../../objects/object.ts";
 import type { SecretValue } from "../../../reconcile/cluster.ts";
 import { Store } from "../../../runtime/cache/store.ts";
@@ -65,9 +66,12 @@ export class AccountScene {
   readonly secretReads: string[] = [];
   /** Ids that objects have in each account. */
   recorded: RecordedIDs = new Map();
-  /** Ids of IP policies that objects have by a GatewayAccount, by its name. Those of others are in `recorded`. */
+  /**
+   * Ids of IP policies that objects have by a GatewayAccount, by its name, or of routes with an OIDC module (`edge/route`).
+   * Those of others are in `recorded`.
+   */
   readonly recordedBy = new Map<string, readonly string[]>();
-  /** Ids of the IP policies that the service shows, by key. */
+  /** Ids of the IP policies, and of the routes with an OIDC module, that the service shows, by key. */
   readonly shown = new Map<string, readonly string[]>();
   /** Names of the GatewayAccounts whose keys have changed; "" for the operator's own. */
   readonly changedKeys: string[] = [];
@@ -214,8 +218,9 @@ export class AccountScene {
 
   #recordedIn(key: string): RecordedIDs {
     const ids = this.recordedBy.get(nameOf(key));
-    if (ids) return ids.length === 0 ? new Map() : new Map([[ipPolicies, new Set(ids)]]);
-    return this.recorded;
+    if (!ids) return this.recorded;
+    const sources = Map.groupBy(ids, (id): Source => (id.includes("/") ? routeOidc : ipPolicies));
+    return new Map([...sources].map(([source, some]) => [source, new Set(some)]));
   }
 
   readonly #readSecret = async (namespace: string, name: string): Promise<SecretValue | undefined> => {
@@ -306,6 +311,12 @@ interface Service {
   beforeList: () => Promise<void> | void;
 }
 
+/** Whether this is the path of a module of a route that is not among these. */
+function lacksModule(path: string, shown: readonly string[]): boolean {
+  const [, ...route] = /^\/edges\/https\/([^/]+)\/routes\/([^/]+)\/oidc$/.exec(path) ?? [];
+  return route.length > 0 && !shown.includes(route.join("/"));
+}
+
 async function startService(): Promise<Service> {
   const service: Service = { url: "", seen: [], statusFor: () => 500, idsFor: () => [], beforeList: () => {} };
   const { url, seen } = await serve(async (response, { headers, method, url: path, body }) => {
@@ -314,6 +325,8 @@ async function startService(): Promise<Service> {
     const rows = service.idsFor(key).map((id) => ({ id, uri: `/ip_policies/${id}` }));
     if (method === "GET") await service.beforeList();
     if (method === "PATCH") json(response, 200, { id: path.split("/").at(-1), ...JSON.parse(body) });
+    else if (status === 200 && lacksModule(path, service.idsFor(key)))
+      json(response, 404, { status_code: 404, msg: "not found" });
     else if (status === 200) json(response, 200, { ip_policies: rows, uri: "/ip_policies", next_page_uri: null });
     else json(response, status, { error_code: "refused", status_code: status, msg: "refused" });
   });
