@@ -311,6 +311,24 @@ describe("rendered", () => {
   });
 
   test.each([
+    ["by default, on 53", {}, [53]],
+    [
+      "on the port that one of them names",
+      { "dns.resolvers[0]": "10.0.0.10:5353", "dns.resolvers[1]": "10.0.0.11" },
+      [53, 5353],
+    ],
+    ["by IPv6", { "dns.resolvers[0]": "[2001:db8::53]:5353", "dns.resolvers[1]": "2001:db8::54" }, [53, 5353]],
+  ])("the network policy lets the operator ask its resolvers %s", async (_, values, expected) => {
+    const { spec } = find(await render(...set({ "networkPolicy.enabled": true, ...values })), "NetworkPolicy");
+    const ports: KubeJSON[] = spec.egress[0].ports;
+    for (const protocol of ["UDP", "TCP"]) {
+      const gateway = protocol === "TCP" ? [443, 6443] : [];
+      const found = ports.filter((one) => one["protocol"] === protocol).map(({ port }) => port);
+      expect(found).toEqual([...expected, ...gateway]);
+    }
+  });
+
+  test.each([
     ["off by default", {}, []],
     ["sent to a collector", { "tracing.otlpEndpoint": "http://collector:4318" }, ["http://collector:4318"]],
   ])("traces are %s", async (_, values, expected) => {

@@ -326,6 +326,21 @@ securityContext:
 {{- if and .Values.proxy.existingSecret (or .Values.proxy.http .Values.proxy.https) }}{{ fail "proxy.existingSecret takes the place of proxy.http and proxy.https: choose one" }}{{ end }}
 {{- end }}
 
+{{/* The ports of the resolvers: 53, and that of each of dns.resolvers which names one. As YAML, by UDP and by TCP. */}}
+{{- define "tunnel-gateway-operator.resolverPorts" -}}
+{{- $ports := list 53 }}
+{{- range .Values.dns.resolvers }}
+{{- /* the colons of an IPv6 address are no port, unless the address is in brackets */}}
+{{- with regexFind "^([0-9.]+|\\[.*\\]):[0-9]+$" . }}{{ $ports = append $ports (regexFind "[0-9]+$" . | int) }}{{ end }}
+{{- end }}
+{{- range $ports | uniq }}
+- port: {{ . }}
+  protocol: UDP
+- port: {{ . }}
+  protocol: TCP
+{{- end }}
+{{- end }}
+
 {{/* The TCP ports of the service, of a proxy and of the collector of traces, beside 443 and 6443. As YAML. */}}
 {{- define "tunnel-gateway-operator.gatewayPorts" -}}
 {{- $ports := list 443 6443 }}
