@@ -54,6 +54,30 @@ test("the image has the Node of the tests, by a digest", async () => {
   expect(image).toContain(`/node:${devDependencies.node}-slim@`);
 });
 
+describe("the Dockerfile", () => {
+  test("takes every image by its digest, and names no other program to be built with", async () => {
+    const lines = (await read("Dockerfile")).split("\n");
+    const stages = lines.flatMap((line) => /^FROM .* AS (\S+)$/.exec(line)?.[1] ?? []);
+    const images = lines.flatMap((line) => /^(?:FROM (?:--platform=\S+ )?|COPY --from=)(\S+)/.exec(line)?.[1] ?? []);
+    expect(images.length).toBeGreaterThan(stages.length);
+    expect(images.filter((image) => !stages.includes(image) && !/^\$\{NODE_IMAGE\}$/.test(image))).toEqual([]);
+    expect(lines.filter((line) => /^#\s*syntax=/i.test(line))).toEqual([]);
+  });
+
+  // they run on the platform of the builder, for all platforms
+  test("runs what it builds on the builder, whose result is that of each platform", async () => {
+    const stages = (await read("Dockerfile")).split(/^FROM /m).slice(1);
+    const running = stages.filter((stage) => /^RUN /m.test(stage));
+    expect(running.length).toBe(2);
+    for (const stage of running) expect(stage).toMatch(/^--platform=\$BUILDPLATFORM /);
+    const { packages } = JSON.parse(await read("package-lock.json"));
+    const bound = Object.entries<Package & { cpu?: string[]; os?: string[] }>(packages).filter(
+      ([, { dev, devOptional, cpu, os }]) => !dev && !devOptional && (cpu ?? os) !== undefined,
+    );
+    expect(bound).toEqual([]);
+  });
+});
+
 describe("releases are kept for the test of upgrades", () => {
   test("each version that the changes name, but for the one that is not released yet", async () => {
     const versions = [...(await read("CHANGELOG.md")).matchAll(/^## (\S+)(.*)$/gm)];

@@ -126,7 +126,6 @@ test("a release takes nothing from a cache", () => {
     "actions/setup-go": "cache",
     "actions/setup-node": "package-manager-cache",
     "docker/setup-buildx-action": "cache-binary",
-    "docker/setup-qemu-action": "cache-image",
   };
   const steps = Object.values(read("release.yaml").jobs).flatMap((job) => job.steps ?? []);
   const cached = steps.flatMap(({ uses = "", with: given }) => {
