@@ -21,6 +21,12 @@ describe("an operation", () => {
     expect(cautious.supports(ipPolicies, "delete")).toBe(true);
   });
 
+  it("that the service refused is refused for this operation, this resource and this account alone", () => {
+    account.operationRefused(ipPolicies, "delete");
+    const others = [account.supports(ipPolicies, "update"), account.supports(tlsEdges, "delete")];
+    expect([...others, new Scene().account.supports(ipPolicies, "delete")]).toEqual([true, true, true]);
+  });
+
   it("is tried for one object at a time after the service refused it", async () => {
     account.operationRefused(ipPolicies, "delete");
     expect(account.supports(ipPolicies, "delete")).toBe(false);

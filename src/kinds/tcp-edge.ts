@@ -6,6 +6,7 @@ import { matching, refsTo, texts, unordered } from "../schema/fields.ts";
 import { backendModule } from "../schema/modules/backend.ts";
 import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
+import { countOfMore, firstOf } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
 /** Normalizes addresses: order, case and duplicates are ignored. */
@@ -43,6 +44,12 @@ export const edgeFields = {
   ipRestriction: ipRestrictionModule,
 };
 
+/** What the status of every edge shows of its addresses. */
+export const listening = {
+  hostports: firstOf("Addresses the edge listens on."),
+  hostportCount: countOfMore("hostports", "How many addresses the edge listens on."),
+};
+
 export const TCPEdge = defineKind({
   kind: "TCPEdge",
   shortNames: ["gwtcp"],
@@ -51,6 +58,6 @@ export const TCPEdge = defineKind({
   resource: tcpEdges,
   spec: z.object({ ...edgeFields, policy: trafficPolicyModule("delete") }),
   modules: { policy: tcpEdgePolicy },
-  status: z.object({ hostports: z.array(z.string()).optional().describe("Addresses the edge listens on.") }),
+  status: z.object(listening),
   columns: [textColumn("Hostports", { width: 40, value: ({ status }) => status["hostports"] })],
 });

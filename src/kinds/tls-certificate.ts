@@ -4,7 +4,7 @@ import { dateOf, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { secretName, texts } from "../schema/fields.ts";
 import { certificateFacts, certificateValidity, keyPairProblem, pem } from "../schema/pem.ts";
-import { text } from "../schema/status.ts";
+import { countOfMore, firstOf, text } from "../schema/status.ts";
 
 export const TLSCertificate = defineKind({
   kind: "TLSCertificate",
@@ -34,8 +34,10 @@ export const TLSCertificate = defineKind({
     ...certificateFacts,
     subjectAlternativeNames: z
       .object({
-        dnsNames: z.array(z.string()).optional().describe("DNS names, with wildcards."),
-        ips: z.array(z.string()).optional().describe("IP addresses."),
+        dnsNames: firstOf("DNS names, with wildcards."),
+        dnsNameCount: countOfMore("dns_names", "How many DNS names there are."),
+        ips: firstOf("IP addresses."),
+        ipCount: countOfMore("ips", "How many IP addresses there are."),
       })
       .optional()
       .describe("Subject alternative names."),

@@ -6,7 +6,7 @@ import { mutualTLSModule } from "../schema/modules/mutual-tls.ts";
 import { tlsTerminationModule } from "../schema/modules/tls-termination.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { text } from "../schema/status.ts";
-import { edgeFields } from "./tcp-edge.ts";
+import { edgeFields, listening } from "./tcp-edge.ts";
 
 export const TLSEdge = defineKind({
   kind: "TLSEdge",
@@ -29,7 +29,7 @@ export const TLSEdge = defineKind({
     },
   ],
   status: z.object({
-    hostports: z.array(z.string()).optional().describe("Addresses the edge listens on."),
+    ...listening,
     tlsTermination: z
       .object({ terminateAt: text("`edge` or `upstream`."), minVersion: text("Lowest TLS version.") })
       .optional()

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { kinds } from "../kinds/index.ts";
 import { answerFieldsOf, specOf, statusOf } from "./common.ts";
-import type { Kind } from "./define.ts";
+import type { Answer, Kind } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
+import { toStatus } from "./wire/answer.ts";
 import { membersOf } from "./wire/compare.ts";
 import { returnedAs } from "./wire/names.ts";
 import { targetKindsOf } from "./wire/needs.ts";
@@ -128,6 +129,22 @@ describe.each(each)("%s", (_, kind) => {
     expect(chosen.map(({ path }) => path).filter((path) => !shown.includes(path))).toEqual([]);
   });
 
+  it("shows no more than the first 20 entries of a list, and how many there are, unless the list is named here with the reason", () => {
+    const longer = (schema: z.ZodType, path: string, answer: Answer): string[] => {
+      const inner = unwrap(schema);
+      if (!(inner instanceof z.ZodObject)) return [];
+      const status = toStatus(schema, answer) as Record<string, unknown>;
+      return Object.entries(inner.shape).flatMap(([field, of]) => {
+        const within = unwrap(of as z.ZodType);
+        if (!(within instanceof z.ZodArray)) return longer(within, `${path}${field}.`, manyOf(within));
+        const { [field]: list, [`${field.replace(/s$/, "")}Count`]: count } = status;
+        const isBounded = Array.isArray(list) && list.length === 20 && count === many.length;
+        return isBounded || `${path}${field}` in whole ? [] : [`${path}${field}`];
+      });
+    };
+    expect(longer(answerFieldsOf(kind), "", manyOf(answerFieldsOf(kind)))).toEqual([]);
+  });
+
   it("keeps secrets out of its status", () => {
     const shown = [...visit(statusOf(kind), "status")].map(({ path }) => path.split(".").at(-1) ?? "");
     const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -141,6 +158,24 @@ describe.each(each)("%s", (_, kind) => {
     expect(plain).toEqual([]);
   });
 });
+
+const many = Array.from({ length: 100 }, (_, index) => ({ id: `x_${index}` }));
+
+/** An answer that has a long list for each member of an object. */
+function manyOf(schema: z.ZodType): Record<string, unknown> {
+  if (!(schema instanceof z.ZodObject)) return {};
+  const names = Object.entries(schema.shape).map(([field, of]) => returnedAs(field, of as z.ZodType));
+  return Object.fromEntries(names.map((name) => [name, many]));
+}
+
+/** Why a status shows the whole of these lists. */
+const whole: Readonly<Record<string, string>> = {
+  dnsRecords: "a person has to make all of them, and there are two at the most",
+  extendedKeyUsages: "a few words of a standard",
+  keyUsages: "nine words of a standard at the most",
+  nsTargets: "the name servers of one zone, each of which needs a record",
+  regionDomains: "one for each region of the service",
+};
 
 /** Why no status shows these members, although answers have them. */
 const hidden: Readonly<Record<string, string>> = {

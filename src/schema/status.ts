@@ -22,6 +22,23 @@ export const remoteRefs = (what: string) =>
   })
     .optional()
     .describe(`${what} At most ${MOST_SHOWN} are shown.`);
+
+/** The first entries of a list of texts, in the service's order. */
+export const firstOf = (what: string) =>
+  mark(z.array(z.string()), { decode: (texts: string[]) => texts.slice(0, MOST_SHOWN) })
+    .optional()
+    .describe(`${what} At most ${MOST_SHOWN} are shown.`);
+
+/** The length of a list of which the status shows the first entries, if there are more. `list`: its name in answers. */
+export const countOfMore = (list: string, what: string) =>
+  mark(z.int(), {
+    returns: list,
+    decode: ({ length }: readonly unknown[]) => (length > MOST_SHOWN ? length : undefined),
+  })
+    .optional()
+    .describe(`${what} Unset if all are shown.`);
+
+/** The length of a list. */
 export const countOf = (list: string, what: string) =>
   mark(z.int(), { returns: list, decode: (refs: Ref[]) => refs.length })
     .optional()

@@ -62,7 +62,8 @@ export function toStatus(schema: z.ZodType, value: unknown): unknown {
     const shown = value[returnedAs(field, member)];
     if (shown === undefined || shown === null || shown === "") continue;
     const { decode } = traitsOf(member);
-    status[field] = toStatus(member, decode ? decode(shown as never, value) : shown);
+    const decoded = decode ? decode(shown as never, value) : shown;
+    if (decoded !== undefined) status[field] = toStatus(member, decoded);
   }
   return status;
 }
