@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Resource } from "../gateway/resource.ts";
-import { eventSubscriptions, ipPolicies, reservedDomains, tcpEdges } from "../gateway/resources/index.ts";
+import {
+  eventSubscriptions,
+  ipPolicies,
+  reservedDomains,
+  tcpEdges,
+  tunnelSessions,
+} from "../gateway/resources/index.ts";
 import { routeWebhookVerification } from "../gateway/resources/route-modules.ts";
 import { EventSource } from "../kinds/event-source.ts";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
@@ -134,6 +140,20 @@ it("does not count a list when another key was proved after it", async () => {
   expect(edges.allCached()).toEqual([]);
   await edges.listed(0, request);
   expect(account.keyProof.isProved).toBe(true);
+});
+
+it("no command is sent to a session under a key that is not proved", async () => {
+  recorded.set(ipPolicies, new Set(["ipp_elsewhere"]));
+  use(key);
+  const sessions = account.collection(tunnelSessions);
+  await expect(sessions.admit(request)).rejects.toMatchObject({ reason: "AccountMismatch" });
+  let isSent = false;
+  const command = sessions.perform(async (_, { assertMaySend }) => {
+    assertMaySend?.(key);
+    isSent = true;
+  }, request.signal);
+  await expect(command).rejects.toThrow(Outdated);
+  expect(isSent).toBe(false);
 });
 
 describe("a module", () => {
