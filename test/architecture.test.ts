@@ -70,7 +70,7 @@ const arrows: Record<string, readonly string[]> = {
   cli: ["config", "plan", "operator/kubernetes", "operator/installations", "kinds", ...reconciler, ...runtime],
   objects: ["schema", "gateway", "runtime"],
   account: [...account, ...ground],
-  "account/requests": ground,
+  "account/requests": ["account", ...ground],
   "account/remotes": ["account", "account/requests", ...ground],
   // of the controller it knows the type that a reconcile returns
   reconcile: [

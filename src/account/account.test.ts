@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { ipPolicies, tlsEdges, tunnelSessions } from "../gateway/resources/index.ts";
+import { GatewayError } from "../gateway/errors.ts";
+import { ipPolicies, reservedDomains, tlsEdges, tunnelSessions } from "../gateway/resources/index.ts";
+import { Retry } from "../objects/reconcile-error.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
 import type { Account } from "./account.ts";
 
@@ -37,4 +39,39 @@ describe("an operation", () => {
     account.operationAccepted(ipPolicies, "delete");
     expect(account.supports(ipPolicies, "delete")).toBe(true);
   });
+});
+
+describe("a probe", () => {
+  const { signal } = new AbortController();
+  const probed = () => scene.gateway.calls.splice(0).map(({ resource }) => resource);
+
+  it("uses two routes in turn", async () => {
+    for (let count = 0; count < 3; count += 1) await account.probe("sync", signal);
+    expect(probed()).toEqual(["ip_policies", "reserved_domains", "ip_policies"]);
+  });
+
+  it("uses another route than the one that has failed", async () => {
+    for (const { path: route } of [ipPolicies, reservedDomains, tlsEdges])
+      await account.probe("sync", signal, { route });
+    expect(probed()).toEqual(["reserved_domains", "ip_policies", "ip_policies"]);
+  });
+});
+
+it("another key ends the delays after failures, and the lists that were read are out of date", async () => {
+  const cause = new GatewayError({ kind: "refused", status: 400, method: "PATCH", route: "/", problem: "no" });
+  const failure = { error: new Retry("ServiceUnavailable", "no"), cause, asked: "", inputs: undefined };
+  account.keyProof.use("one");
+  account.recordFailure("uid", { ...failure, isTransient: false });
+  const policies = account.collection(ipPolicies);
+  await policies.listed(0, { lane: "sync" });
+  await scene.clock.advance(1);
+  account.keyProof.use("one");
+  expect(account.failures.of("uid")).toBeDefined();
+  const before = account.failures.secondsLeft("uid");
+  expect(before).toBeGreaterThan(0);
+  account.keyProof.use("two");
+  expect(account.failures.secondsLeft("uid")).toBe(0);
+  scene.gateway.takeCalls();
+  await policies.listed(0, { lane: "sync" });
+  expect(scene.gateway.takeCalls()).toEqual(["list"]);
 });

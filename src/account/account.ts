@@ -11,7 +11,7 @@ import { DeferredDeletes } from "./deferred-deletes.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { type Failure, Failures } from "./failures.ts";
-import { digestOf, KeyProof } from "./key-proof.ts";
+import { KeyProof } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
@@ -85,7 +85,6 @@ export class Account {
       ...{
         clock: options.clock,
         recorded: () => new Map(),
-        believesFirstKey: () => false,
         wayOut: () => "",
         ...options.key,
       },
@@ -123,7 +122,7 @@ export class Account {
     this.lossGuard.begin();
     const { client, clock, signal, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
-      ...{ ...this.#calls, client, resource, clock, signal, keyProof: this.keyProof },
+      ...{ ...this.#calls, client, resource, clock, signal },
       ...(onListDelta && { onListDelta: (delta) => onListDelta(resource, delta) }),
       onOwnChange: (id, after) => {
         this.changedAt = clock.now();
@@ -151,7 +150,7 @@ export class Account {
     const { client, signal } = this.#options;
     const request = { lane: "sync", signal } as const;
     if (hasList(source)) return this.collection(source).proveKeyBy(id, request);
-    await proveKeyByModule(source, id, { ...this.#calls, client, keyProof: this.keyProof }, request);
+    await proveKeyByModule(source, id, { ...this.#calls, client }, request);
   }
 
   /** Lists that began before this time are out of date. */
@@ -169,14 +168,9 @@ export class Account {
 
   /** The options that all requests of this account share. */
   get #calls(): CallsOptions {
+    const { turns, breaker, keyProof } = this;
     const { assertMaySend } = this.#options;
-    return {
-      ...{ assertMaySend, turns: this.turns, breaker: this.breaker, onWritten: () => this.#support.written() },
-      onBegin: () => this.keyProof.beginRequest(),
-      ensureKey: (read) => this.keyProof.ensure(read),
-      ensureMayChange: () => this.keyProof.ensureRecorded(),
-      beginChange: (key) => this.#beginChange(key),
-    };
+    return { turns, breaker, keyProof, assertMaySend, onWritten: () => this.#support.written() };
   }
 
   /**
@@ -186,12 +180,6 @@ export class Account {
   probe(lane: Lane, signal: AbortSignal, error?: { route: string }): Promise<void> {
     const first = error ? error.route !== ipPolicies.path : ++this.#probes % 2 === 1;
     return this.collection(first ? ipPolicies : reservedDomains).probe({ lane, signal });
-  }
-
-  #beginChange(key: string): () => void {
-    this.keyProof.assertHolds(digestOf(key));
-    const { epoch } = this.keyProof;
-    return () => this.keyProof.recordFirstID(epoch);
   }
 
   /**
@@ -234,7 +222,7 @@ export class Account {
   #modules({ modules }: Kind): Modules {
     const { client, clock, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{ ...this.#calls, client, modules, clock, keyProof: this.keyProof },
+      ...{ ...this.#calls, client, modules, clock },
       onUnansweredChange: () => this.recordUnansweredChange(),
       // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
       maxAgeMs: resyncSeconds * 900,

@@ -24,6 +24,7 @@ export class DeferredDeletes {
 
   /** 0 when the remote may be looked at now. */
   secondsUntil(id: string): number {
-    return Math.max(((this.#deferred.get(id)?.until ?? 0) - this.#clock.now()) / 1000, 0);
+    const deferred = this.#deferred.get(id);
+    return deferred ? Math.max((deferred.until - this.#clock.now()) / 1000, 0) : 0;
   }
 }

@@ -16,3 +16,9 @@ it("a burst is ten seconds long, and begins with its first deletion", async () =
   expect(burst.isForbidden("tcp_edges")).toBe(false);
   expect(burst.beganAt).toBe(clock.now());
 });
+
+it("what the key may not read is remembered from before the first deletion", () => {
+  const burst = new DeletionBurst(new VirtualClock());
+  burst.recordForbidden("tcp_edges");
+  expect(burst.isForbidden("tcp_edges")).toBe(true);
+});

@@ -43,7 +43,7 @@ beforeEach(() => {
     deletesPerMinute: 0,
     signal: request.signal,
     assertMaySend: () => {},
-    key: { recorded: () => recorded, believesFirstKey: () => false, wayOut: () => "" },
+    key: { recorded: () => recorded, wayOut: () => "" },
   });
 });
 
@@ -83,6 +83,28 @@ describe("the proof of a key, while a list is under way", () => {
     expect(await proveDuringList()).toBe(2);
     expect(account.keyProof.isProved).toBe(false);
   });
+});
+
+it("reads no list while a key could not be proved, except to prove it", async () => {
+  recorded.set(ipPolicies, new Set(["ipp_elsewhere"]));
+  use("one");
+  const mismatch = { reason: "AccountMismatch" };
+  await expect(account.keyProof.ensure()).rejects.toMatchObject(mismatch);
+  gateway.takeCalls();
+  await expect(account.collection(tcpEdges).listed(0, request)).rejects.toMatchObject(mismatch);
+  expect(gateway.takeCalls()).toEqual([]);
+});
+
+it("reports an error of a read that was to prove a key, unless the remote is gone", async () => {
+  recorded.set(ipPolicies, new Set(["ipp_elsewhere"]));
+  use("one");
+  const mismatch = { reason: "AccountMismatch" };
+  await expect(account.keyProof.ensure()).rejects.toMatchObject(mismatch);
+  await clock.advance(2_000);
+  gateway.refuse("get", 500);
+  await expect(account.keyProof.ensure()).rejects.toMatchObject({ status: 500 });
+  await expect(account.keyProof.ensure()).rejects.toMatchObject(mismatch);
+  expect(gateway.takeCalls()).toEqual(["list", "get ipp_elsewhere", "get ipp_elsewhere"]);
 });
 
 it("does not count a 404 when another key came into use between request and answer", async () => {

@@ -19,7 +19,6 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
   const options: KeyProofOptions = {
     clock,
     recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
-    believesFirstKey: () => false,
     wayOut: () => "say so",
     readList: async () => {
       state.lists += 1;
@@ -146,13 +145,15 @@ describe("a key", () => {
   });
 
   it("is tried at once when it replaces a wrong key", async () => {
-    const { proof, use, accounts } = scene({ policies: ["ipp_1"] });
+    const { proof, state, use, accounts } = scene({ policies: ["ipp_1"] });
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
+    use("as wrong");
+    expect([proof.problem?.reason, state.problems]).toEqual(["AccountMismatch", [true]]);
     accounts["rotated"] = ["ipp_1"];
     use("rotated");
     await proof.ensure();
-    expect(proof.isProved).toBe(true);
+    expect([proof.isProved, state.problems]).toEqual([true, [true, false]]);
   });
 
   it("counts again at once when it comes back after it was proved", async () => {
@@ -177,7 +178,7 @@ describe("a key", () => {
   it.each([true, false])(
     "as the first of the process, is accepted although it shows nothing only if a person has confirmed it: %s",
     async (believed) => {
-      const { proof, state, use } = scene({ policies: ["ipp_1"] }, { believesFirstKey: () => believed });
+      const { proof, state, use } = scene({ policies: ["ipp_1"] }, { believesFirstKey: believed });
       state.key = "theirs";
       await proof.ensure().catch(() => undefined);
       expect(proof.isProved).toBe(believed);
@@ -201,18 +202,55 @@ describe("a key", () => {
   it("is confirmed by a requested reconcile only if the request came after the report of the problem", async () => {
     const { proof, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
-    proof.confirm("before");
+    expect(proof.confirm("before")).toBe(false);
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     expect(proof.problem?.message).toBe(
       "Check the API key: its account shows none of the 1 remotes that objects stand for. If it is the right one, say so",
     );
-    proof.confirm("before");
-    proof.confirm(undefined);
-    expect(proof.isProved).toBe(false);
-    proof.confirm("after");
+    expect([proof.confirm("before"), proof.confirm(undefined), proof.isProved]).toEqual([false, false, false]);
+    expect(proof.confirm("after")).toBe(true);
     await proof.ensure();
     expect(proof.isProved).toBe(true);
+    // The account is another one from now on, so the former key is that of a wrong account.
+    use("mine");
+    expect(proof.isProved).toBe(false);
+  });
+
+  it("is accepted when other credentials have proved it, and no other key is", async () => {
+    const { proof, state, use } = scene({ policies: ["ipp_1"] });
+    use("theirs");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    proof.accept("another");
+    expect([proof.isProved, state.problems]).toEqual([false, [true]]);
+    proof.accept("theirs");
+    expect([proof.isProved, proof.problem, state.problems]).toEqual([true, undefined, [true, false]]);
+    use("another");
+    expect(proof.isProved).toBe(true);
+  });
+
+  it("is recorded as soon as it is proved, and before a change that nothing recorded has to prove", async () => {
+    const written: string[] = [];
+    const record: KeyProofOptions["record"] = async (digest, { alone }) => void written.push(`${digest} ${alone}`);
+    const one = scene({ policies: ["ipp_1"] }, { record });
+    await one.proof.ensure();
+    expect(written.splice(0)).toEqual(["mine false"]);
+    await one.proof.ensureRecorded();
+    expect(written).toEqual([]);
+    const other = scene({}, { record });
+    other.use("mine");
+    await other.proof.ensure();
+    expect(written).toEqual([]);
+    await other.proof.ensureRecorded();
+    expect(written).toEqual(["mine true"]);
+  });
+
+  it("changes nothing when another key has come into use while it was recorded", async () => {
+    const { proof, use } = scene({}, { record: async () => use("theirs") });
+    use("mine");
+    await expect(proof.ensureRecorded()).rejects.toThrow("the API key has changed");
+    expect(() => proof.assertHolds("mine")).toThrow("not proved yet");
+    expect(() => proof.assertHolds("theirs")).toThrow("not proved yet");
   });
 
   it("counts as accepted only while it is in use and for the given time", async () => {

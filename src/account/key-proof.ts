@@ -46,8 +46,11 @@ export interface KeyProofOptions {
    * for a message. Undefined: all objects can be read. Default: undefined.
    */
   unread?: () => string | undefined;
-  /** Whether a person has confirmed that the first key is right, although none of the recorded remotes exists. */
-  believesFirstKey: () => boolean;
+  /**
+   * Whether a person has confirmed that the first key is right, although none of the recorded remotes exists. Default:
+   * false.
+   */
+  believesFirstKey?: boolean;
   /** What processes before have recorded about the key with this digest. Default: `unknown`. */
   wasRecorded?: (digest: string) => Promise<KeyRecord>;
   /**
@@ -216,6 +219,16 @@ export class KeyProof {
   }
 
   /**
+   * Call it right before the first byte of a change is written, with the API key that is sent. Throws Outdated if
+   * `assertHolds` does. Call the returned function when the service has carried the change out.
+   */
+  beginChange(key: string): () => void {
+    this.assertHolds(digestOf(key));
+    const epoch = this.#keys;
+    return () => this.recordFirstID(epoch);
+  }
+
+  /**
    * Throws Outdated if another key has come into use since `ensure` has resolved, or if ids were recorded that the key
    * has not shown. `digest`: of the key that is about to be sent. It was read before a wait, so other reads may have
    * changed the key.
@@ -282,7 +295,7 @@ export class KeyProof {
 
   #fail(count: number): void {
     if (this.holds) return;
-    if (this.#keys <= 1 && this.#options.believesFirstKey()) {
+    if (this.#keys <= 1 && this.#options.believesFirstKey) {
       this.#forgetFormer();
       this.#accept();
       return;

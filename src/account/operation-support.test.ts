@@ -75,3 +75,11 @@ it("forgets all refusals when the operation succeeds", async () => {
   support.accepted(operation);
   expect([support.of(operation), support.mayTry(operation)]).toEqual(["supported", true]);
 });
+
+it("does not count a write that may have succeeded before the first refusal", async () => {
+  support.refused(operation);
+  support.written();
+  await minutes(20);
+  support.refused(operation);
+  expect(support.of(operation)).toBe("refused");
+});

@@ -1,7 +1,6 @@
 import type { GatewayClient } from "../../gateway/client.ts";
 import type { Remote, Resource } from "../../gateway/resource.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { KeyProof } from "../key-proof.ts";
 import type { CallsOptions } from "../requests/calls.ts";
 import type { ListDelta } from "./inventory.ts";
 
@@ -11,8 +10,6 @@ export interface CollectionOptions extends CallsOptions {
   clock: Clock;
   /** Aborts the lists under way. Reconciles share lists, so no single reconcile may abort one. */
   signal: AbortSignal;
-  /** Learns which ids the service has shown. */
-  keyProof?: KeyProof;
   /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
   /** Called after this process has changed a remote. `after` is undefined when it deleted the remote. */

@@ -2,12 +2,14 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Remote } from "../../gateway/resource.ts";
 import { eventDestinations, ipPolicies, tcpEdgePolicy, tcpEdges } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import type { Source } from "../../objects/evidence.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { Scene } from "../../reconcile/testing/scene.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
+import { callsOptions } from "../testing/calls.ts";
 import { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type ListDelta } from "./inventory.ts";
@@ -24,11 +26,8 @@ beforeEach(() => {
 
 const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
   new Collection({
-    ...{ client: gateway.asClient(), resource, clock },
-    turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
-    breaker: new CircuitBreaker({ clock }),
+    ...{ ...callsOptions(clock), client: gateway.asClient(), resource, clock },
     signal: new AbortController().signal,
-    assertMaySend: () => {},
     onListDelta: (delta) => deltas.push(delta),
     ...more,
   });
@@ -47,14 +46,8 @@ describe("a list", () => {
 
   it("needs no listener", async () => {
     gateway.seed(ipPolicies, {});
-    const { onSweep: _, ...rest } = { onSweep: undefined };
     const collection = new Collection({
-      ...{ client: gateway.asClient(), resource: ipPolicies, clock, ...rest },
-      ...{
-        turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
-        breaker: new CircuitBreaker({ clock }),
-      },
-      ...{ signal: request.signal, assertMaySend: () => {} },
+      ...{ ...callsOptions(clock), client: gateway.asClient(), resource: ipPolicies, clock, signal: request.signal },
     });
     await collection.listed(0, { lane: "sync" });
     expect(collection.allCached()).toHaveLength(1);
@@ -196,6 +189,25 @@ describe("a resource", () => {
     expect(collection.cached(id)).toMatchObject({ id });
   });
 
+  it("is answered, and not kept, when a list that began after the read lacks it", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    const arrival = Promise.withResolvers<void>();
+    const { get } = gateway;
+    gateway.get = async (...given) => {
+      const answer = await get(...given);
+      await arrival.promise;
+      return answer;
+    };
+    const reading = collection.read(id, request);
+    await clock.advance(1);
+    gateway.drop(ipPolicies, id);
+    await collection.listed(clock.now(), request);
+    arrival.resolve();
+    expect(await reading).toMatchObject({ id });
+    expect(collection.cached(id)).toBeUndefined();
+  });
+
   it("is forgotten when a read does not find it", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
@@ -207,11 +219,14 @@ describe("a resource", () => {
 
   it("is not forgotten after a 404 while the key of that request is not proved", async () => {
     const { id } = gateway.seed(ipPolicies, {});
-    const strange = new Error("the key may be of another account");
-    const collection = of(ipPolicies, { ensureKey: () => Promise.reject(strange) });
+    const recorded = new Map<Source, Set<string>>();
+    const { keyProof } = callsOptions(clock, { recorded: () => recorded });
+    const collection = of(ipPolicies, { keyProof });
+    keyProof.use("strange");
     await collection.read(id, request);
     gateway.drop(ipPolicies, id);
-    await expect(collection.read(id, request)).rejects.toBe(strange);
+    recorded.set(tcpEdges, new Set(["edgtcp_1"]));
+    await expect(collection.read(id, request)).rejects.toThrow("Check the API key");
     expect(collection.cached(id)).toBeDefined();
   });
 

@@ -76,11 +76,12 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Asks the service. Undefined only after a 404: a remote that is missing from a list may still exist. */
   async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
-    const epoch = this.#options.keyProof?.epoch ?? 0;
+    const { client, keyProof } = this.#options;
+    const { epoch } = keyProof;
     try {
-      const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
+      const answer = await this.#calls.read((options) => client.get(this.resource, id, options), request);
       const remote = this.#withoutSecrets(answer);
-      this.#options.keyProof?.recordSeenIDs([remote.id], epoch);
+      keyProof.recordSeenIDs([remote.id], epoch);
       this.#marks?.ofRead(remote, startedAt >= (this.listedAt ?? 0));
       this.#inventory.recordRead(remote, startedAt);
       this.#showMetadata(remote);
@@ -90,8 +91,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     } catch (error) {
       if (!isNotFound(error)) throw error;
       // Under the key of another account, every remote would be missing.
-      await this.#calls.waitFor(this.#options.ensureKey?.() ?? Promise.resolve(), request);
-      this.#options.keyProof?.assertSameSince(epoch);
+      await this.#calls.waitFor(keyProof.ensure(), request);
+      keyProof.assertSameSince(epoch);
       this.#inventory.recordGone(id, this.#now());
       return undefined;
     }
@@ -196,17 +197,18 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
    */
   async proveKey(request: RequestOptions): Promise<void> {
     const { keyProof } = this.#options;
-    while (this.#nextPage && !keyProof?.isProved) await this.#calls.waitFor(this.#nextPage.promise, request);
-    if (keyProof?.isProved) return;
-    for await (const _ of this.#pages(request)) if (!keyProof || keyProof.isProved) return;
+    while (this.#nextPage && !keyProof.isProved) await this.#calls.waitFor(this.#nextPage.promise, request);
+    if (keyProof.isProved) return;
+    for await (const _ of this.#pages(request)) if (keyProof.isProved) return;
   }
 
   /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
   async proveKeyBy(id: string, request: RequestOptions): Promise<void> {
-    const epoch = this.#options.keyProof?.epoch ?? 0;
+    const { client, keyProof } = this.#options;
+    const { epoch } = keyProof;
     try {
-      await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
-      this.#options.keyProof?.recordSeenIDs([id], epoch);
+      await this.#calls.read((options) => client.get(this.resource, id, options), request);
+      keyProof.recordSeenIDs([id], epoch);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -215,17 +217,17 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** The pages of a list. The ids of each page are reported to the proof of the key. */
   async *#pages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
     const { client, keyProof } = this.#options;
-    const epoch = keyProof?.epoch ?? 0;
+    const { epoch } = keyProof;
     const pages = client.list(this.resource, this.#calls.callOptions(request.signal));
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
       const ids = page.rows.map(({ id }) => id);
-      keyProof?.recordSeenIDs(ids, epoch);
+      keyProof.recordSeenIDs(ids, epoch);
       yield page;
     }
-    this.#options.keyProof?.assertSameSince(epoch);
+    keyProof.assertSameSince(epoch);
   }
 
   /** Like `#pages`, for the list under way: `proveKey` waits for them. */
@@ -339,7 +341,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   async #readAll(startedAt: number, request: RequestOptions): Promise<void> {
-    if (this.#options.keyProof?.problem) await this.#options.ensureKey?.();
+    const { keyProof } = this.#options;
+    if (keyProof.problem) await keyProof.ensure();
     const remotes: Remote[] = [];
     const unreadable = new Set<string>();
     let hadUnreadable = false;
@@ -351,9 +354,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       hadUnreadable ||= page.problems.length > 0;
     }
     // All pages come from one key. Proving the key may take requests, and another key may come into use meanwhile.
-    const epoch = this.#options.keyProof?.epoch ?? 0;
-    await this.#options.ensureKey?.(this.resource);
-    this.#options.keyProof?.assertSameSince(epoch);
+    const { epoch } = keyProof;
+    await keyProof.ensure(this.resource);
+    keyProof.assertSameSince(epoch);
     this.#hadUnreadable = hadUnreadable;
     const rows = this.#marks?.ofList(remotes, (id) => this.cached(id)) ?? remotes;
     const delta = this.#inventory.recordList(rows, startedAt, { unreadable, pages: count });

@@ -5,9 +5,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { EntryLocation } from "../../schema/define.ts";
-import { CircuitBreaker } from "../requests/circuit-breaker.ts";
-import { RequestBudget } from "../requests/request-budget.ts";
-import { Turns } from "../requests/turns.ts";
+import { callsOptions } from "../testing/calls.ts";
 import { Collection } from "./collection.ts";
 import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";
@@ -29,14 +27,7 @@ beforeEach(() => {
   clock = new VirtualClock();
   gateway = new FakeGateway(clock);
   deltas = [];
-  const common = {
-    ...{
-      client: gateway.asClient(),
-      turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
-      breaker: new CircuitBreaker({ clock }),
-    },
-    assertMaySend: () => {},
-  };
+  const common = { ...callsOptions(clock), client: gateway.asClient() };
   parents = new Collection({ ...common, resource, clock, signal: request.signal });
   const location = EventSource.location as EntryLocation;
   entries = new Entries({ ...common, location, parents, onListDelta: (delta) => deltas.push(delta) });

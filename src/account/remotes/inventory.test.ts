@@ -174,7 +174,15 @@ describe("a read", () => {
     inventory.recordList([], 1);
     inventory.recordRead(remote("a"), 2);
     expect(inventory.get("a")).toEqual(remote("a"));
-    expect(inventory.seenAt("a")).toBe(2);
+    expect([inventory.seenAt("a"), inventory.seenAt("b")]).toEqual([2, undefined]);
+  });
+
+  it("ends what was known of a deletion, so that the remote can be missing again", () => {
+    inventory.recordList([remote("a")], 1);
+    inventory.recordDeleted("a", 5);
+    inventory.recordRead(remote("a", 2), 5);
+    inventory.recordList([], 5);
+    expect(inventory.isMissing("a")).toBe(true);
   });
 });
 
@@ -283,9 +291,18 @@ describe("a remote that other credentials have reported and no answer has shown"
     expect(inventory.isMissing("b")).toBe(true);
   });
 
-  it("is forgotten after some time, so that memory does not grow without lists", () => {
-    inventory.recordReported("c", 700_000);
+  it("is forgotten after ten minutes, so that memory does not grow without lists", () => {
+    inventory.recordReported("c", 600_005);
+    expect([inventory.isMissing("b"), inventory.isMissing("c")]).toEqual([false, false]);
+    inventory.recordReported("c", 600_006);
     expect([inventory.isMissing("b"), inventory.isMissing("c")]).toEqual([true, false]);
+  });
+
+  it("is not missing because of a first list that began before the report", () => {
+    const inventory = new Inventory();
+    inventory.recordReported("b", 5);
+    inventory.recordList([], 4);
+    expect(inventory.isMissing("b")).toBe(false);
   });
 });
 
@@ -296,4 +313,24 @@ it("a remote that comes back belongs only to the object that its present mark na
   inventory.recordWrite(marked("n/second"), 3);
   expect(inventory.markedFor("n/first")).toEqual([]);
   expect(inventory.markedFor("n/second")).toEqual([marked("n/second")]);
+});
+
+it("listeners are called for each known remote that an answer shows changed or gone", () => {
+  const seen: unknown[] = [];
+  inventory.onChange((before, after) => seen.push([before["version"], after?.["version"]]));
+  inventory.recordWrite(remote("a", 1), 1);
+  expect(seen.splice(0)).toEqual([]);
+  inventory.recordWrite(remote("a", 2), 2);
+  expect(seen.splice(0)).toEqual([[1, 2]]);
+  inventory.recordRead(remote("a", 3), 3);
+  inventory.recordList([remote("a", 3)], 4);
+  inventory.recordList([], 5);
+  expect(seen.splice(0)).toEqual([
+    [2, 3],
+    [3, undefined],
+  ]);
+  inventory.recordWrite(remote("a", 4), 6);
+  inventory.recordDeleted("a", 7);
+  inventory.recordDeleted("a", 8);
+  expect(seen).toEqual([[4, undefined]]);
 });

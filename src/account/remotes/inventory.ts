@@ -40,7 +40,7 @@ export class Inventory {
   /**
    * Remotes that were known before and that the latest list lacks although it had several pages. They may still exist.
    */
-  #hidden: readonly Remote[] = [];
+  #hidden = new Map<string, Remote>();
   readonly #listeners: RemoteChangeListener[] = [];
   #listedAt: number | undefined;
   #listedBeforeAt: number | undefined;
@@ -75,7 +75,7 @@ export class Inventory {
 
   /** Remotes that the previous list showed and the latest one did not. They may still exist. */
   get hidden(): readonly Remote[] {
-    return this.#hidden;
+    return [...this.#hidden.values()];
   }
 
   get(id: string): Remote | undefined {
@@ -110,7 +110,7 @@ export class Inventory {
   /** Known and hidden remotes whose owner mark names the object `<namespace>/<name>`, in any cluster. */
   markedFor(object: string): Remote[] {
     const known = [...(this.#idsByOwner.get(object) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
-    return [...known, ...this.#hidden.filter((remote) => markedObjectOf(remote) === object)];
+    return [...known, ...this.hidden.filter((remote) => markedObjectOf(remote) === object)];
   }
 
   onChange(listener: RemoteChangeListener): void {
@@ -128,7 +128,6 @@ export class Inventory {
   recordWrite(remote: Remote, at: number): void {
     const known = this.#remotes.get(remote.id);
     this.#store({ remote, at });
-    this.#removed.delete(remote.id);
     this.#notify(known?.remote, remote);
   }
 
@@ -140,7 +139,7 @@ export class Inventory {
   /** Records that the remote may exist since `at`. Only a read, or a list that begins later, shows whether it does. */
   recordReported(id: string, at: number): void {
     for (const [other, reportedAt] of this.#reported) if (at - reportedAt > REPORTED_MS) this.#reported.delete(other);
-    if (this.#listedAt !== undefined && !this.#remotes.has(id)) this.#reported.set(id, at);
+    this.#reported.set(id, at);
   }
 
   /** Call it when remotes may have changed before `at` and no answer showed the change. */
@@ -177,7 +176,7 @@ export class Inventory {
     }
     const absent = this.#removeUnlisted(listed, startedAt);
     this.#forgetBefore(startedAt);
-    this.#hidden = this.#hadOnePage ? [] : absent;
+    this.#hidden = new Map(this.#hadOnePage ? [] : absent.map((remote) => [remote.id, remote]));
     this.#listedBeforeAt = this.#listedAt;
     this.#listedAt = startedAt;
     this.#lists += 1;
@@ -192,6 +191,7 @@ export class Inventory {
 
   #store(known: KnownRemote): void {
     const { id } = known.remote;
+    this.#removed.delete(id);
     this.#reveal(id);
     const before = this.#remotes.get(id)?.remote;
     this.#remotes.set(id, known);
@@ -216,7 +216,7 @@ export class Inventory {
   /** Call it when an answer has shown whether this remote exists. */
   #reveal(id: string): void {
     this.#reported.delete(id);
-    if (this.#hidden.some((remote) => remote.id === id)) this.#hidden = this.#hidden.filter((one) => one.id !== id);
+    this.#hidden.delete(id);
   }
 
   #remove(id: string, removal: Removal): void {
@@ -231,7 +231,6 @@ export class Inventory {
     const removedAt = this.#removed.get(remote.id)?.at;
     if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
     const same = known !== undefined && isDeepStrictEqual(known.remote, remote);
-    this.#removed.delete(remote.id);
     // Keep the old object if the new one is equal, so that a list without changes makes no garbage.
     this.#store({ remote: same ? known.remote : remote, at: startedAt });
     if (!same) this.#notify(known?.remote, remote);

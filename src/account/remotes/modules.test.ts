@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { routeSaml } from "../../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
-import { CircuitBreaker } from "../requests/circuit-breaker.ts";
-import { RequestBudget } from "../requests/request-budget.ts";
-import { Turns } from "../requests/turns.ts";
+import { callsOptions } from "../testing/calls.ts";
 import { Modules, type ModulesOptions } from "./modules.ts";
 import { isCreatable, isUpdatable } from "./remotes.ts";
 
@@ -24,11 +23,7 @@ beforeEach(() => {
   gateway = new FakeGateway(clock);
   options = {
     ...{ client: gateway.asClient(), clock, modules: HTTPSEdgeRoute.modules },
-    ...{
-      turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
-      breaker: new CircuitBreaker({ clock }),
-      assertMaySend: () => {},
-    },
+    ...callsOptions(clock),
     maxAgeMs: 1000,
     onUnansweredChange: () => {},
   };
@@ -48,20 +43,16 @@ describe("modules", () => {
   });
 
   it("prove the key when one is set, and with its first answer", async () => {
-    const seen: unknown[] = [];
-    const keyProof = {
-      epoch: 3,
-      assertSameSince: () => {},
-      recordSeenIDs: (...given: unknown[]) => seen.push(given),
-    };
+    const { keyProof } = callsOptions(clock, { recorded: () => new Map([[routeSaml, new Set([id])]]) });
     modules = new Modules({ ...options, keyProof });
-    await modules.get(id, request, ["saml"]);
+    keyProof.use("new");
+    await expect(modules.get(id, request, ["saml"])).rejects.toThrow("Check the API key");
     gateway.change(resource, route, { saml: {} });
     await modules.read(id, request, ["saml"]);
-    expect(seen).toEqual([]);
+    expect(keyProof.isProved).toBe(false);
     gateway.change(resource, route, { saml: { enabled: false } });
     await modules.read(id, request, ["saml"]);
-    expect(seen).toEqual([[[id], 3]]);
+    expect(keyProof.isProved).toBe(true);
   });
 
   it("are cached for a time, each by itself", async () => {
@@ -134,6 +125,17 @@ describe("modules", () => {
     expect(modules.cached(id)).toBeUndefined();
   });
 
+  it("may be set later if their answer was lost, and not if they were refused", async () => {
+    let unanswered = 0;
+    modules = new Modules({ ...options, onUnansweredChange: () => void unanswered++ });
+    gateway.refuse("putModule", 400);
+    await expect(modules.update(id, { webhook_verification: webhook }, request)).rejects.toMatchObject({ status: 400 });
+    expect(unanswered).toBe(0);
+    gateway.loseAnswer("putModule");
+    await expect(modules.update(id, { webhook_verification: webhook }, request)).rejects.toThrow();
+    expect(unanswered).toBe(1);
+  });
+
   it("cannot be set on a remote that does not exist", async () => {
     await expect(modules.update("edghts_1/none", { saml: {} }, request)).rejects.toMatchObject({ status: 404 });
   });
@@ -153,7 +155,7 @@ describe("modules", () => {
     expect(modules.allCached()).toEqual([]);
     await modules.get(id, request, ["oidc"]);
     expect(modules.allCached()).toEqual([{ id, oidc: null }]);
-    expect(modules.isMissing()).toBe(false);
+    expect([modules.isMissing(), modules.markedFor()]).toEqual([false, []]);
   });
 
   it("can be updated, but not created", () => {

@@ -5,7 +5,6 @@ import type { Module, Remote } from "../../gateway/resource.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Answer } from "../../schema/define.ts";
 import { isUnset } from "../../schema/wire/compare.ts";
-import type { KeyProof } from "../key-proof.ts";
 import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
 import type { Find, UpdatableRemotes } from "./remotes.ts";
 
@@ -18,8 +17,6 @@ export interface ModulesOptions extends CallsOptions {
    * this.
    */
   maxAgeMs: number;
-  /** Tells which API key is in use. Undefined: there is only one. */
-  keyProof?: Pick<KeyProof, "epoch" | "assertSameSince" | "recordSeenIDs">;
   /** Called when a change got no answer, so that the service may or may not carry it out. */
   onUnansweredChange: () => void;
 }
@@ -133,19 +130,19 @@ export class Modules implements UpdatableRemotes {
    * Under the key of another account no module is set, so null counts only when the key is proved.
    */
   async #readModule(id: string, member: string, request: RequestOptions): Promise<SeenModule> {
-    const { client, clock, keyProof, ensureKey } = this.#options;
+    const { client, clock, keyProof } = this.#options;
     const module = this.#moduleOf(member);
-    let [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
+    let [at, { epoch }] = [clock.now(), keyProof];
     const send = (options: CallOptions) => {
-      [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
+      [at, { epoch }] = [clock.now(), keyProof];
       return client.getModule(module, ownerOf(module, id), options);
     };
     const value = await this.#calls.read(send, request).catch(nullIfNotFound);
     // Some service may answer with an empty module for a remote that it does not have.
-    if (!isUnset(value)) keyProof?.recordSeenIDs([id], epoch);
+    if (!isUnset(value)) keyProof.recordSeenIDs([id], epoch);
     if (value === null) {
-      await this.#calls.waitFor(ensureKey?.() ?? Promise.resolve(), request);
-      keyProof?.assertSameSince(epoch);
+      await this.#calls.waitFor(keyProof.ensure(), request);
+      keyProof.assertSameSince(epoch);
     }
     return { value, at };
   }
@@ -186,7 +183,7 @@ export class Modules implements UpdatableRemotes {
 export async function proveKeyByModule(
   module: Module,
   id: string,
-  options: CallsOptions & Pick<ModulesOptions, "client"> & { keyProof: KeyProof },
+  options: CallsOptions & Pick<ModulesOptions, "client">,
   request: RequestOptions,
 ): Promise<void> {
   const { client, keyProof } = options;

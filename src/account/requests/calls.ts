@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../gateway/client.ts";
 import { isGatewayError, isLimited, isNotFound } from "../../gateway/errors.ts";
-import type { Resource } from "../../gateway/resource.ts";
+import type { KeyProof } from "../key-proof.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Lane } from "./request-budget.ts";
 import { type Turn, waitFor } from "./turn.ts";
@@ -41,25 +41,10 @@ export interface CallsOptions {
   breaker: CircuitBreaker;
   /** Called before each request, and right before its first byte is written. Throws if this process may not send. */
   assertMaySend: () => void;
-  /**
-   * Resolves when the API key is known to be one of this account. Throws Blocked (AccountMismatch) if it is not. `read`: a
-   * resource whose list was just read.
-   */
-  ensureKey?: (read?: Resource) => Promise<void>;
-  /**
-   * Like `ensureKey`, before a change. Resolves when it is also recorded for the next process that the key is one of
-   * this account.
-   */
-  ensureMayChange?: () => Promise<void>;
-  /**
-   * Called right before the first byte of a change is written, with the API key that is sent. Throws if it is not the
-   * key that `ensureKey` has checked. The returned function is called when the service has carried the change out.
-   */
-  beginChange?: (key: string) => () => void;
-  /** Called before each request. The returned function is called when the service has carried the request out. */
-  onBegin?: () => () => void;
+  /** Whether the API key belongs to the account. Learns which ids the service has shown. */
+  keyProof: KeyProof;
   /** Called after each change that the service carried out. */
-  onWritten?: () => void;
+  onWritten: () => void;
 }
 
 type Call<T> = (options: CallOptions) => Promise<T>;
@@ -116,8 +101,7 @@ export class Calls {
 
   /** Like `admit`, for a change. */
   async admitChange(request: RequestOptions): Promise<void> {
-    const { ensureMayChange } = this.#options;
-    if (ensureMayChange) await waitFor(ensureMayChange(), request);
+    await waitFor(this.#options.keyProof.ensureRecorded(), request);
     await this.admit(request);
   }
 
@@ -128,17 +112,17 @@ export class Calls {
 
   /** Sends a change for which `admitChange` has waited already, so it is sent at once. */
   async changeAdmitted<T>(call: Call<T>, { signal, assertValid }: Omit<RequestOptions, "lane">): Promise<T> {
-    const { assertMaySend, beginChange } = this.#options;
+    const { assertMaySend, keyProof, onWritten } = this.#options;
     let done: (() => void) | undefined;
     const assertMayChange = (key: string) => {
       assertMaySend();
-      done = beginChange?.(key);
+      done = keyProof.beginChange(key);
       // The key, and with it the account of an object, may have changed during the wait.
       assertValid?.();
     };
     const answer = await this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
     done?.();
-    this.#options.onWritten?.();
+    onWritten();
     return answer;
   }
 
@@ -158,14 +142,14 @@ export class Calls {
   }
 
   async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const { turns, breaker, assertMaySend } = this.#options;
+    const { turns, breaker, assertMaySend, keyProof } = this.#options;
     assertMaySend();
-    const accepted = this.#options.onBegin?.();
+    const accepted = keyProof.beginRequest();
     const { probeEpoch } = breaker;
     try {
       const answer = await call(this.callOptions(signal));
       breaker.succeeded(probeEpoch);
-      accepted?.();
+      accepted();
       return answer;
     } catch (error) {
       // A request that this process may not send must not count as a failure of the service.

@@ -123,7 +123,7 @@ export function openAccount(
     resyncSeconds: config.resyncSeconds,
     key: {
       ...{ recorded, unread, listedElsewhere, proved: credentials.proved },
-      believesFirstKey: () => credentials.key === "" && config.accountConfirmed,
+      believesFirstKey: credentials.key === "" && config.accountConfirmed,
       wasRecorded: (digest) => wasRecorded([...members], digest, options),
       record: (digest, which) => record([...members], digest, which, options),
       wayOut: () =>

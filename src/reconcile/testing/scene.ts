@@ -223,7 +223,7 @@ export class Scene {
     const account: Account = new Account({
       operations: this.#operations,
       client: keyNow ? keyedClient(keyNow, (key) => account.keyProof.use(digestOf(key))) : gateway.asClient(),
-      ...(keyNow && { key: { recorded: () => this.#recorded(), believesFirstKey: () => false, wayOut: () => "" } }),
+      ...(keyNow && { key: { recorded: () => this.#recorded(), wayOut: () => "" } }),
       budget: new RequestBudget({ perMinute: 0, clock }),
       clock,
       deadlineMs: DEADLINE_MS,

@@ -1,0 +1,21 @@
+import type { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { KeyProof, type KeyProofOptions } from "../key-proof.ts";
+import type { CallsOptions } from "../requests/calls.ts";
+import { CircuitBreaker } from "../requests/circuit-breaker.ts";
+import { RequestBudget } from "../requests/request-budget.ts";
+import { Turns } from "../requests/turns.ts";
+
+/** What the requests of an account share: no limits, and a key that needs no proof. `key`: what differs. */
+export function callsOptions(clock: VirtualClock, key: Partial<KeyProofOptions> = {}): CallsOptions {
+  return {
+    turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
+    breaker: new CircuitBreaker({ clock }),
+    assertMaySend: () => {},
+    keyProof: new KeyProof({
+      ...{ clock, recorded: () => new Map(), wayOut: () => "" },
+      ...{ readList: async () => {}, readOne: async () => {}, onKeyChange: () => {} },
+      ...key,
+    }),
+    onWritten: () => {},
+  };
+}
