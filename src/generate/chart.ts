@@ -12,6 +12,7 @@ import {
   secretWatchGrants,
   secretWriteGrants,
   uninstallGrants,
+  uninstallLeaseGrants,
   unwatchedLeaseGrants,
 } from "../schema/access.ts";
 import { DEFAULT_INSTALLATION } from "../schema/contract.ts";
@@ -40,6 +41,7 @@ export function chartParts(customResources: readonly CustomResource[]): Map<stri
     "write-secrets": secretWriteGrants(customResources),
     "uninstall-retain": uninstall.retain,
     "uninstall-delete": uninstall.delete,
+    "uninstall-leases": uninstallLeaseGrants(DEFAULT_INSTALLATION, HOME),
     view: access.view,
     edit: access.edit,
     account: access.account,

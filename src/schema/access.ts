@@ -150,6 +150,15 @@ export function uninstallGrants(customResources: readonly CustomResource[]): Rec
   };
 }
 
+/** Further rights of the command `uninstall` in each watched namespace. `home` is the operator's own namespace. */
+export const uninstallLeaseGrants = (installation: string, home: string): Grant[] => [
+  { use: "Find copies of the operator's Lease", rule: { ...lease, verbs: ["list"] } },
+  {
+    use: "Delete them: an operator that was killed has left them",
+    rule: { ...lease, resourceNames: [leaseCopyNameOf(installation, home)], verbs: ["delete"] },
+  },
+];
+
 /** Rules that are aggregated into the roles view and edit of a cluster. `account` is for people who own the account. */
 export function accessGrants(customResources: readonly CustomResource[]): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];

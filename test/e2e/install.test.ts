@@ -69,6 +69,15 @@ async function patchSecret(key: string): Promise<void> {
   await operator.syncVolumes();
 }
 
+/** Leases of the operator and copies of them, in all namespaces. */
+const leases = () =>
+  world.kubectl("get", "leases", "-A", "-l", "app.kubernetes.io/part-of=tunnel-gateway-operator", "-o", "name");
+
+async function isToldToStop(): Promise<void> {
+  const scaled = async () => (await world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)).spec.replicas === 0;
+  await until("the operator is told to stop", scaled);
+}
+
 /** While the release and the roles of its hook are there. */
 async function noteGranted(): Promise<void> {
   const rulesOf = async (...role: string[]): Promise<Rule[]> => (await world.get(...role)).rules;
@@ -298,8 +307,7 @@ describe("uninstalling with policy retain", () => {
     before = world.simulator.control.summary();
     await using job = await release.uninstallJob();
     await noteGranted();
-    const scaled = async () => (await world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)).spec.replicas === 0;
-    await until("the operator is told to stop", scaled);
+    await isToldToStop();
     // what the kubelet does when the pod is deleted
     await operator.stop();
     expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
@@ -316,7 +324,7 @@ describe("uninstalling with policy retain", () => {
     const ours = ["-n", NAMESPACE, "-l", "app.kubernetes.io/instance=gateway"];
     const left = await world.kubectl("get", kinds, "-o", "name", ...ours);
     expect(left.split("\n").filter((name) => name && !name.includes("-uninstall"))).toEqual([]);
-    expect(await world.kubectl("get", "leases", "-n", NAMESPACE, "-o", "name")).toBe("");
+    expect(await leases()).toBe("");
   });
 
   test("installed again, it goes on where it stopped and makes nothing twice", async () => {
@@ -345,9 +353,18 @@ describe("uninstalling with policy delete", () => {
 
   test("the next one goes on, and leaves nothing in cluster and account", async () => {
     await using job = await release.uninstallJob();
-    expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
+    await isToldToStop();
     expect(await team()).toEqual([]);
     await operator.stop();
+    expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
+    expect(await leases()).toBe("");
+    await release.uninstall();
+  }, 60_000);
+
+  test("one that is repeated after that finds nothing to do", async () => {
+    await release.install({ "uninstall.policy": "delete" });
+    await using job = await release.uninstallJob();
+    expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
     await release.uninstall();
   }, 60_000);
 
@@ -360,6 +377,8 @@ describe("uninstalling with policy delete", () => {
 
   test("without an operator it says so, and deletes nothing", async () => {
     await release.install({ "uninstall.policy": "delete" });
+    operator = await release.operator();
+    await operator.stop();
     await world.apply(TEAM, manifest("ReservedAddress", "kept", { region: "eu" }));
     await using job = await release.uninstallJob();
     expect(await job.ended()).toBe(1);

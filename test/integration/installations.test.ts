@@ -131,3 +131,10 @@ test("selectors that select no common object let both work", async () => {
   const second = await install(1, [world.namespace], { WATCH_SELECTOR: "part=second" });
   await Promise.all([first.started(), second.started()]);
 });
+
+test("the role edit of Kubernetes lets people write Leases, as the page on security says", async () => {
+  const { stdout } = await world.cluster.kubectlRun(["get", "clusterrole", "system:aggregate-to-edit", "-o", "json"]);
+  const rules: { apiGroups?: string[]; resources?: string[]; verbs: string[] }[] = JSON.parse(stdout).rules;
+  const verbs = rules.filter(({ resources }) => resources?.includes("leases")).flatMap((rule) => rule.verbs);
+  expect(verbs).toEqual(expect.arrayContaining(["create", "update", "delete"]));
+});

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../../config.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isConflict, isNotFound } from "../../runtime/connection/errors.ts";
+import { isNotFound } from "../../runtime/connection/errors.ts";
 import { type Lease, type LeaseSpec, leases } from "../../runtime/process/lease.ts";
 import { leaseNameOf } from "../../schema/contract.ts";
 
@@ -31,16 +31,4 @@ export async function runningOperator(
 /** Whether the Lease is held. Assumes that the clock here agrees with the clock of its holder. */
 export function isHeld({ holderIdentity, renewTime, leaseDurationSeconds = 0 }: LeaseSpec = {}, now: number): boolean {
   return Boolean(holderIdentity) && Date.parse(renewTime ?? "") + leaseDurationSeconds * 1000 > now;
-}
-
-/** Deletes the Lease, unless an operator takes it at this moment. */
-export async function deleteLease(client: KubeClient, whose: Whose): Promise<void> {
-  const ref = { namespace: whose.podNamespace, name: leaseNameOf(whose.installation) };
-  try {
-    const { metadata, spec } = await client.get<Lease>(leases, ref);
-    if (spec?.holderIdentity && (await runningOperator(client, whose)) !== "none") return;
-    await client.delete(leases, ref, { uid: metadata.uid, resourceVersion: metadata.resourceVersion });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
 }

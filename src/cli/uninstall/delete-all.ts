@@ -3,26 +3,31 @@ import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { annotations } from "../../schema/contract.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
-import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
+import { allObjects, hasFinalizer, nameOf, type OwnObject } from "../cluster/objects.ts";
 import { referrersFirst } from "../cluster/order.ts";
 import { runningOperator } from "../cluster/running-operator.ts";
 import { WaitTimeout } from "../cluster/wait.ts";
+import { deleteLeases } from "./leases.ts";
 import { ProgressDeadline } from "./progress-deadline.ts";
+import { stopOperator } from "./stop.ts";
 import type { Uninstallation } from "./uninstallation.ts";
 
 /**
  * Deletes all objects, and waits until the operator has deleted their remotes and removed its finalizers. Objects that
- * are created meanwhile are deleted too. What the operator cannot delete, and will not be able to, is released.
+ * are created meanwhile are deleted too. What the operator cannot delete, and will not be able to, is released. When
+ * nothing is left, the operator is stopped, if its Deployment was named, and its Lease deleted.
  */
-export async function deleteAll({ client, config, terminal, wait }: Uninstallation): Promise<number> {
+export async function deleteAll(parts: Uninstallation): Promise<number> {
+  const { client, config, terminal, wait } = parts;
+  let left = await allObjects(client, config);
   const operator = await runningOperator(client, config);
-  if (operator === "none") {
+  // after a run that was interrupted when it had stopped the operator, nothing is left
+  if (operator === "none" && left.length > 0) {
     terminal.warn("Start the operator first, it has to delete what the objects stand for; or use --policy retain");
     return 1;
   }
   if (operator === "unknown") terminal.say("Cannot tell whether an operator is running; without one the objects stay");
 
-  let left = await allObjects(client, config);
   const released = new Set<string>();
   const deadline = new ProgressDeadline();
   terminal.say(`Deleting ${left.length} objects${summary(left)}`);
@@ -45,9 +50,21 @@ export async function deleteAll({ client, config, terminal, wait }: Uninstallati
     terminal.warn(`${error.message}. Still there:\n${left.map(row).join("\n")}`);
     return 1;
   }
-  if (released.size === 0) return 0;
-  terminal.warn(`Of ${released.size} objects the account keeps what they stood for, as told above`);
-  return 1;
+  if (released.size > 0) {
+    // Helm stops here, and the next run needs the operator if somebody makes an object meanwhile
+    terminal.warn(`Of ${released.size} objects the account keeps what they stood for, as told above`);
+    return 1;
+  }
+  await stopOperator(parts);
+  const late = (await allObjects(client, config)).filter(hasFinalizer);
+  if (late.length > 0) {
+    terminal.warn(
+      `Start the operator again: it has begun with objects that were made meanwhile\n${late.map(row).join("\n")}`,
+    );
+    return 1;
+  }
+  await deleteLeases(parts);
+  return 0;
 }
 
 async function deleteThose(client: KubeClient, objects: readonly OwnObject[]): Promise<void> {

@@ -7,9 +7,10 @@ import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { ResourceType } from "../../runtime/object.ts";
 import { FINALIZER, secretAnnotations } from "../../schema/contract.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
-import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
-import { deleteLease, type RunningOperator, runningOperator } from "../cluster/running-operator.ts";
-import { stopDeployment } from "./stop.ts";
+import { allObjects, hasFinalizer, nameOf, type OwnObject } from "../cluster/objects.ts";
+import { runningOperator } from "../cluster/running-operator.ts";
+import { deleteLeases } from "./leases.ts";
+import { isRunning, stopOperator } from "./stop.ts";
 import type { Uninstallation } from "./uninstallation.ts";
 
 /** Within this time an operator that still runs would add its finalizer again. */
@@ -22,14 +23,8 @@ const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kin
  * status with the ids, so that an operator that is installed later continues with the same remotes.
  */
 export async function releaseAll(parts: Uninstallation): Promise<number> {
-  const { client, config, terminal, wait, deployment } = parts;
-  const namespace = config.podNamespace;
-  if (deployment && namespace) {
-    terminal.say(`Stopping Deployment ${namespace}/${deployment}`);
-    await stopDeployment(client, { namespace, name: deployment }, wait);
-    // an operator that was killed has not released its lease
-    await wait("the lease to run out", async () => !isRunning(await runningOperator(client, config)));
-  }
+  const { client, config, terminal } = parts;
+  await stopOperator(parts);
   const operator = await runningOperator(client, config);
   if (isRunning(operator)) {
     terminal.warn(`Stop the operator first, or it puts its finalizers back: ${operator.holder} is running`);
@@ -45,8 +40,7 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
     return 1;
   }
   await letGoOfAllRights(parts);
-  // the operator makes it, so Helm does not know of it
-  if (namespace) await deleteLease(client, config);
+  await deleteLeases(parts);
   return 0;
 }
 
@@ -58,10 +52,6 @@ async function letGoOfAllRights({ client, config }: Uninstallation): Promise<voi
     ignoringChanges(() => releaseRoleBinding(client, { namespace, name })),
   );
 }
-
-const isRunning = (operator: RunningOperator): operator is { holder: string } => typeof operator === "object";
-
-const hasFinalizer = ({ object }: OwnObject): boolean => object.metadata.finalizers?.includes(FINALIZER) ?? false;
 
 const row = (one: OwnObject): string => `  ${nameOf(one)}`;
 

@@ -1,19 +1,29 @@
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isNotFound } from "../../runtime/connection/errors.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+import { type RunningOperator, runningOperator } from "../cluster/running-operator.ts";
 import type { Wait } from "../cluster/wait.ts";
+import type { Uninstallation } from "./uninstallation.ts";
 
 const deployments: ResourceType = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
 const pods: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 
 type Scale = KubeObject & { status?: { selector?: string } };
 
+export const isRunning = (operator: RunningOperator): operator is { holder: string } => typeof operator === "object";
+
+/** Stops the Deployment that runs the operator, if one was named, and waits until nobody holds the Lease. */
+export async function stopOperator({ client, config, terminal, wait, deployment }: Uninstallation): Promise<void> {
+  const namespace = config.podNamespace;
+  if (!deployment || !namespace) return;
+  terminal.say(`Stopping Deployment ${namespace}/${deployment}`);
+  await stopDeployment(client, { namespace, name: deployment }, wait);
+  // an operator that was killed has not released its lease
+  await wait("the lease to run out", async () => !isRunning(await runningOperator(client, config)));
+}
+
 /** Scales a Deployment to zero and waits until its pods have ended. Does nothing when there is no such Deployment. */
-export async function stopDeployment(
-  client: KubeClient,
-  ref: { namespace: string; name: string },
-  wait: Wait,
-): Promise<void> {
+async function stopDeployment(client: KubeClient, ref: { namespace: string; name: string }, wait: Wait): Promise<void> {
   const selector = await scaleToZero(client, ref);
   if (!selector) return;
   await wait(`the pods of Deployment ${ref.name} to end`, async () => {

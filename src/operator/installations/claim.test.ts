@@ -411,6 +411,22 @@ describe("installations of which one or both have listed namespaces", () => {
   });
 });
 
+/** Writes, and renews, what looks like the Lease, or a copy of the Lease, of an installation that works. */
+function forge(namespace: string, { of, isCopy = true }: { of: string; isCopy?: boolean }): () => Lease {
+  const { spec, metadata } = leases.get(of) as Lease;
+  const said = { name: "x", namespaces: [namespace], claim: "active", attempt: 1 };
+  const origin = isCopy ? { home: "x", born: "0" } : {};
+  return () =>
+    store({
+      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+      metadata: {
+        ...{ namespace, name: "forged", labels: metadata.labels },
+        annotations: { "tunnelgateway.dev/installation": JSON.stringify({ ...said, ...origin }) },
+      },
+      spec: { ...spec, renewTime: String(clock.now()) },
+    } as Lease);
+}
+
 describe("an installation that works", () => {
   it("sends nothing after its Lease had expired, until it has looked everywhere, and gives way to who has begun", async () => {
     const first = install("first", { watchNamespaces: ["a", "shared"] });
@@ -469,19 +485,31 @@ describe("an installation that works", () => {
   it("is not stopped by what somebody writes to a watched namespace", async () => {
     const first = install("first", { watchNamespaces: ["a"] });
     await passUntilActive(first);
-    const copy = leases.get("a/tunnel-gateway-operator.first") as Lease;
-    const said = { name: "x", namespaces: ["a"], claim: "active", attempt: 1, home: "x", born: "0" };
-    const renew = () =>
-      store({
-        ...copy,
-        metadata: {
-          ...{ namespace: "a", name: "forged", labels: copy.metadata.labels },
-          annotations: { "tunnelgateway.dev/installation": JSON.stringify(said) },
-        },
-        spec: { ...copy.spec, renewTime: String(clock.now()) },
-      } as Lease);
-    await pass(120, first, { renew });
+    await pass(120, first, { renew: forge("a", { of: "a/tunnel-gateway-operator.first" }) });
     expect([first.lost(), first.acts()]).toEqual([undefined, true]);
+  });
+
+  it("is ended by somebody who may delete its copy in a watched namespace, and write a Lease there", async () => {
+    const first = install("first", { watchNamespaces: ["a"] });
+    await passUntilActive(first);
+    const forged = { renew: forge("a", { of: "a/tunnel-gateway-operator.first" }) };
+    await pass(60, first, forged);
+    expect(first.acts()).toBe(true);
+    leases.delete("a/tunnel-gateway-operator.first");
+    await pass(70, first, forged);
+    expect(first.acts()).toBe(false);
+    expect(first.lost()).toContain("has the same objects (Lease a/forged)");
+  });
+
+  it("of all namespaces, is ended by somebody who may change a Lease that is older than its own", async () => {
+    store({
+      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+      metadata: { namespace: "a", name: "forged", creationTimestamp: new Date(0).toISOString() },
+    });
+    const all = install("all", { born: 1 });
+    await passUntilActive(all);
+    await pass(10, all, { renew: forge("a", { of: "all/tunnel-gateway-operator", isCopy: false }) });
+    expect(all.lost()).toContain("has the same objects (Lease a/forged)");
   });
 
   it("writes each copy once a minute, and nothing else", async () => {

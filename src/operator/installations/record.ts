@@ -129,5 +129,6 @@ export const ageOf = ({ metadata }: KubeObject): string => `${metadata.creationT
 /** Changes with each write. */
 export const versionOf = ({ metadata }: KubeObject): string => `${metadata.uid}/${metadata.resourceVersion}`;
 
-export const messageOf = ({ home, installation }: Rival): string =>
-  `Divide the objects by namespaces or labels, or uninstall one of the two: installation "${installation.name}" in namespace ${home} has the same objects`;
+/** Names the Lease too: what it says may have been written by anybody who may write Leases where it is. */
+export const messageOf = ({ home, installation, metadata }: Rival): string =>
+  `Divide the objects by namespaces or labels, or uninstall one of the two: installation "${installation.name}" in namespace ${home} has the same objects (Lease ${metadata.namespace}/${metadata.name})`;
