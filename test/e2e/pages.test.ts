@@ -28,7 +28,7 @@ let kubelet: Kubelet;
 let helm: Helm;
 let directory: string;
 let shell: Shell;
-let pages: { readme: Page; install: Page; settings: Page; uninstall: Page; backup: Page; chart: Page };
+let pages: Record<"readme" | "install" | "settings" | "uninstall" | "backup" | "chart" | "scale" | "traces", Page>;
 
 /** A checkout that may be written to. */
 async function checkout(): Promise<string> {
@@ -73,6 +73,8 @@ beforeAll(async () => {
     uninstall: await Page.read("docs/uninstall.md", shell),
     backup: await Page.read("docs/backup.md", shell),
     chart: await Page.read("charts/tunnel-gateway-operator/README.md", shell),
+    scale: await Page.read("docs/scale.md", shell),
+    traces: await Page.read("docs/traces.md", shell),
   };
 }, 600_000);
 afterAll(async () => {
@@ -219,10 +221,16 @@ describe("with GitOps", () => {
   });
 });
 
-test("values of the pages are values of the chart", async () => {
-  const objects = await rendered(pages.install.take("Proxy and certificate authorities", "yaml"));
-  const { spec } = objects.find(({ kind }) => kind === "Deployment").spec.template;
-  expect(spec.containers[0].env).toContainEqual({ name: "HTTPS_PROXY", value: "http://proxy.example:3128" });
+test.each([
+  ["install", "Proxy and certificate authorities", { HTTPS_PROXY: "http://proxy.example:3128" }],
+  ["scale", "Divide by namespaces", { INSTALLATION: "east", WATCH_NAMESPACES: "team-a,team-b" }],
+  ["scale", "Divide by labels", { INSTALLATION: "canary", WATCH_SELECTOR: "example.com/release=canary" }],
+  ["scale", "Divide by labels", { INSTALLATION: "default", WATCH_SELECTOR: "example.com/release notin (canary)" }],
+  ["traces", "Traces", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.monitoring:4318" }],
+] as const)("values of the page %s are values of the chart: %s", async (page, heading, expected) => {
+  const objects = await rendered(pages[page].take(heading, "yaml"));
+  const { env } = objects.find(({ kind }) => kind === "Deployment").spec.template.spec.containers[0];
+  for (const [name, value] of Object.entries(expected)) expect(env).toContainEqual({ name, value });
 });
 
 test("the chart of a release has the image of its owner, by the digest", async () => {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -9,6 +9,8 @@ import { specOf } from "../../src/schema/common.ts";
 import { regions } from "../../src/schema/fields.ts";
 import { traitsOf, unwrap } from "../../src/schema/traits.ts";
 import { manifest } from "../../tools/shared/objects.ts";
+import { Page } from "../e2e/support/page.ts";
+import { pluginShell } from "../e2e/support/plugin-shell.ts";
 import { minimalSpecs } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -72,6 +74,17 @@ describe("a namespace that shares an account", () => {
   ])("may not have %s", async (_, kind, spec, message) => {
     expect(await refusal(kind, spec)).toContain(message);
   });
+});
+
+test("the page applies these policies, and shows this namespace and what is refused in it", async () => {
+  await using shell = await pluginShell(world);
+  await symlink(join(directory, ".."), join(shell.directory, "examples"));
+  const page = await Page.read("docs/tenancy.md", shell);
+  const heading = "Several teams, one account";
+  expect(await page.run(heading)).toContain("tunnelgateway-domains");
+  expect(parse(page.take(heading, "yaml"))).toEqual(parse(await readFile(join(directory, "namespace.yaml"), "utf8")));
+  expect(await refusal("ReservedDomain", { domain: "example.com" })).toContain(page.take(heading, "text").trim());
+  expect(page.unused).toEqual([]);
 });
 
 /** Each place in a spec that takes an id of the account, with a spec that has one there. */

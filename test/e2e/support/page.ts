@@ -119,15 +119,18 @@ export class Page {
 }
 
 function blocksOf(page: string): Block[] {
-  const parts = page.matchAll(/^#+ (?<heading>.+)$|^```(?<language>\w+)\n(?<content>[\s\S]*?)^```$/gm);
+  const parts = page.matchAll(
+    /^#+ (?<heading>.+)$|^(?<indent> *)```(?<language>\w+)\n(?<content>[\s\S]*?)^\k<indent>```$/gm,
+  );
   let heading = "";
   const blocks = [...parts].flatMap(({ groups = {} }) => {
     heading = groups["heading"] ?? heading;
-    const { language, content } = groups;
+    const { language, indent = "", content: text } = groups;
+    const content = text?.replaceAll(new RegExp(`^${indent}`, "gm"), "");
     return language === undefined || content === undefined ? [] : [{ heading, language, content, isUsed: false }];
   });
   const fences = page.match(/^ *```/gm)?.length ?? 0;
-  if (fences !== 2 * blocks.length) throw new Error("A block without a language, or one that is indented");
+  if (fences !== 2 * blocks.length) throw new Error("A block without a language");
   return blocks;
 }
 

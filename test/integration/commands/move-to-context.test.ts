@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { annotations } from "../../../src/schema/contract.ts";
 import { manifest } from "../../../tools/shared/objects.ts";
+import { Page } from "../../e2e/support/page.ts";
+import { pluginShell } from "../../e2e/support/plugin-shell.ts";
 import { command } from "../../support/command.ts";
 import { useWorld } from "../../support/world.ts";
 
@@ -82,3 +84,24 @@ test("killed after each step, the next run completes the move, with two updates 
   const changes = blue.changesSent().filter(({ path }) => path.includes("ip_policies"));
   expect(changes.map(({ method, path }) => `${method} ${path}`)).toEqual(Array(2).fill(`PATCH /ip_policies/${id}`));
 }, 240_000);
+
+test("the page moves an object with this command", async () => {
+  // it uses the policy
+  await blue.delete("TCPEdge", "ssh");
+  await green.delete("IPPolicy", "office");
+  await blue.apply(manifest("IPPolicy", "office", { description: "Office" }));
+  const { status } = await blue.ready("IPPolicy", "office");
+  const [from, to] = [`${blue.namespace}/office`, `${green.namespace}/office`];
+  await using shell = await pluginShell(blue, {
+    env: { GATEWAY_BASE_URL: blue.simulator.url, GATEWAY_API_KEY: blue.simulator.apiKey, WATCH_NAMESPACES: "" },
+    substitutions: new Map([
+      [`${from} ${from}`, `${from} ${to}`],
+      ["--to-context green", `--to-context ${context}`],
+    ]),
+  });
+  const page = await Page.read("docs/how-to/move.md", shell);
+  await page.run("To another cluster");
+  expect((await green.ready("IPPolicy", "office")).status.id).toBe(status.id);
+  // the rest of the page is for one cluster
+  expect(page.unused.filter((block) => block.startsWith("To another cluster"))).toEqual([]);
+}, 60_000);
