@@ -6,6 +6,7 @@ import { anchorOf } from "../site/.vitepress/anchor.ts";
 import { allPages } from "../site/.vitepress/contents.ts";
 import { neededRights } from "../src/cli/doctor/rights.ts";
 import { customResources } from "../src/kinds/index.ts";
+import { MESSAGE_CHARACTERS } from "../src/objects/conditions.ts";
 import { createTelemetry } from "../src/operator/metrics/telemetry.ts";
 import { reasons } from "../src/schema/contract.ts";
 
@@ -76,6 +77,26 @@ test("every manifest in a page is YAML of a kind", () => {
       expect(document.toJS(), file).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
     }
   }
+});
+
+describe("each block of commands, and each manifest, is for a test to run", () => {
+  const tests = find("test/**/*.test.ts")
+    .map(read)
+    .filter((text) => text.includes("Page.read("));
+  const withBlocks = [...pages].filter(([, text]) => /^ *```(?:console|yaml)$/m.test(text)).map(([file]) => file);
+
+  test.each(withBlocks.filter((file) => !file.startsWith("docs/reference/")))("of %s", (file) => {
+    expect(tests.filter((text) => text.includes(`Page.read("${file}"`))).not.toEqual([]);
+  });
+
+  test("with a prompt, by which tests find them", () => {
+    const others = [...pages].filter(([, text]) => /^ *```(?:sh|bash|shell)$/m.test(text)).map(([file]) => file);
+    expect(others).toEqual([]);
+  });
+
+  test("and each test of pages looks for blocks that it has not used", () => {
+    expect(tests.filter((text) => !text.includes("unused"))).toEqual([]);
+  });
 });
 
 test("the keys for k9s work on every kind that is written by people", () => {
@@ -184,6 +205,8 @@ describe("troubleshooting", () => {
     ),
   )("%s: the operator writes: %s", (_, message) => {
     expect(texts.some((pattern) => pattern.test(message))).toBe(true);
+    // a condition cuts what is longer
+    for (const line of message.split("\n")) expect(line.length).toBeLessThanOrEqual(MESSAGE_CHARACTERS);
   });
 });
 

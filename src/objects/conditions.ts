@@ -5,7 +5,8 @@ import { type Condition, conditionOf, type Status } from "./object.ts";
 /** `observedGeneration`: default the object's current generation. */
 export type ConditionDraft = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
 
-const MESSAGE_CHARACTERS = 200;
+/** Room for the longest message that the operator has words of its own for, with ids and names as they usually are. */
+export const MESSAGE_CHARACTERS = 320;
 
 type WithConditions = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
 

@@ -106,7 +106,7 @@ const isDeletedWithOrphanedAccount = ({ object, cluster }: ReconcileContext): bo
  * After a create, the status is written whatever was thrown. Otherwise the next reconcile would have to search for the
  * new remote.
  */
-const continueCreate = (): Retry => new Retry("Creating", "Going on with what was created");
+const continueCreate = (): Retry => new Retry("Creating", "Continuing, no action is needed: the remote was created");
 
 /**
  * Writes the id into the status and changes nothing else. The next reconcile reports that the spec names another
@@ -116,7 +116,7 @@ async function stayInFormerAccount(context: ReconcileContext): Promise<never> {
   const remote = await findInFormerAccount(context);
   await ensureFinalizer(context);
   context.state.remote = remote;
-  return checkpointID(context, "Going on with what was created");
+  return checkpointID(context, "Continuing, no action is needed: the remote was created");
 }
 
 /** Compares the remote of an object that only observes it. Changes nothing in the account and reads no value of a Secret. */

@@ -118,7 +118,7 @@ export class Entries implements CreatableRemotes {
 
   #parentMissing(parent: string, cause?: Error): Waiting {
     const { title } = this.#options.parents.resource;
-    const message = `Create the ${title} ${parent} in the account, or delete this object: it is not there`;
+    const message = `Name another ${title}, or delete this object: the account has no ${parent}`;
     return new Waiting("ReferenceNotReady", message, { afterSeconds: PARENT_SECONDS, ...(cause && { cause }) });
   }
 

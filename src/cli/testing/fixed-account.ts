@@ -263,7 +263,7 @@ export const events = [
   {
     ...{ metadata: { namespace: "shop", name: "updated" }, involvedObject: { uid: "uid-TCPEdge-db" } },
     ...{ type: "Normal", reason: "RemoteDiffers", count: 1, lastTimestamp: "2026-01-10T11:45:00Z" },
-    message: "Put spec.description right: somebody else had changed it in the account",
+    message: "Corrected spec.description in the account: somebody else had changed it",
   },
   {
     ...{ metadata: { namespace: "shop", name: "before" }, involvedObject: { uid: "uid-TCPEdge-db" } },

@@ -266,7 +266,7 @@ describe("an account that is deleted", () => {
     scene.deleteAccount("a");
     expect(await scene.reconcile("a")).toEqual({ requeueAfterSeconds: 10 });
     expect(scene.summary("a")).toEqual(["Ready False InUse", "Reconciling True InUse"]);
-    expect(scene.condition("a", "Ready")?.message).toContain("the 2 objects that need this account");
+    expect(scene.condition("a", "Ready")?.message).toContain("the 2 objects that use this account");
     expect(scene.finalizersOfSecret("a")).toEqual([FINALIZER]);
     scene.dependents.clear();
     expect(await scene.reconcile("a")).toEqual({});

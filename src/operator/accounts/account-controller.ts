@@ -186,8 +186,9 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
 }
 
 function dependentsError(count: number, unreadable: readonly string[]): Waiting | undefined {
-  const dependents = count === 1 ? "the object that needs" : `the ${count} objects that need`;
-  if (count > 0) return new Waiting("InUse", `Delete ${dependents} this account to delete the remote first`);
+  const dependents = count === 1 ? "the object that uses" : `the ${count} objects that use`;
+  if (count > 0)
+    return new Waiting("InUse", `Delete ${dependents} this account first: without it, nothing can be deleted there`);
   if (unreadable.length === 0) return undefined;
   const kinds = unreadable.join(" and ");
   return new Waiting("InUse", `Let the operator list and watch all ${kinds} objects: they may need this account`);

@@ -82,8 +82,13 @@ describe("the account of an object", () => {
   });
 
   it.each([
-    ["another", "b", "a", /set accountRef: \{name: a\}.*accountRef is another account now/],
-    ["the default", undefined, "a", /set accountRef: \{name: a\}.*its default is another account now/],
+    [
+      "another",
+      "b",
+      "a",
+      /set accountRef: \{name: a\}.*recreate this object in the other account: accountRef has changed$/,
+    ],
+    ["the default", undefined, "a", /set accountRef: \{name: a\}.*its default has changed$/],
     ["an account for the first time", "a", undefined, /remove accountRef and the GatewayAccount named default/],
   ])("stays that of its remote when the spec changes to %s", async (_, names, recorded, words) => {
     const scene = await given();

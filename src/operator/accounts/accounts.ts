@@ -359,12 +359,12 @@ function refuseUnless(relation: Relation, { object, name, specified }: Division)
     const whose = specified === "" ? "of the operator" : `of GatewayAccount "${specified}"`;
     throw new Waiting(
       "AccountNotReady",
-      `Set the API key ${whose}: without it nobody knows whether it is the account that has ${id}. Or ${undo}`,
+      `Set the API key ${whose}: until then it is unknown whether its account has ${id}. Or ${undo}`,
     );
   }
   throw new Blocked(
     "AccountMismatch",
-    `To keep ${id}, ${undo}; or recreate this object: ${object.spec.accountRef ? "accountRef" : "its default"} is another account now`,
+    `To keep ${id}, ${undo}; or recreate this object in the other account: ${object.spec.accountRef ? "accountRef" : "its default"} has changed`,
   );
 }
 

@@ -50,7 +50,10 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
   if (elapsed > sendWindowMs(account.deadlineMs)) {
     account.recordRefusedCreate(context.object, intent);
-    throw new Retry("Creating", "Trying again: recording the create took longer than it may");
+    throw new Retry(
+      "Creating",
+      "Waiting to try again, no action is needed: recording the create took longer than it may",
+    );
   }
   const sending = { remotes, account, body, intent, options: changeOptions(context, desired) };
   const remote = await sendCreate(context, sending, old);

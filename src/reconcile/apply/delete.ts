@@ -87,7 +87,7 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
   if (others.length === 0) return;
   throw new Waiting(
     "Deleting",
-    `Find out why these finalizers of others stay, for nothing else holds this object: ${others.join(", ")}`,
+    `Ask who has set these finalizers, nothing else holds this object: ${others.join(", ")}`,
     {
       afterSeconds: FOREIGN_FINALIZERS_SECONDS,
     },

@@ -320,7 +320,7 @@ describe("a module that was there before its object", () => {
 it("a remote that does not exist is reported as missing", async () => {
   scene.gateway.drop(resource, routeId);
   const object = await scene.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
-  expect(scene.reason(object)).toMatch(/^RemoteMissing: Create the HTTPS edge route edghts_1\//);
+  expect(scene.reason(object)).toMatch(/^RemoteMissing: Correct the spec, .* no HTTPS edge route edghts_1\//);
   expect(scene.condition(object, "Stalled")?.status).toBe("True");
 });
 

@@ -104,9 +104,12 @@ export function oldestOf({ changes }: ReconcileContext, remotes: readonly Remote
   return oldest;
 }
 
-export const remoteMissing = ({ kind }: ReconcileContext, what: string, cause?: Error): Blocked =>
-  new Blocked(
-    "RemoteMissing",
-    `Create the ${kind.resource.title} ${what} in the account, or delete this object: it is not there`,
-    cause && { cause },
-  );
+/** The operator may not, or cannot, create the remote. `what`: its id, or its name. */
+export function remoteMissing({ kind, object }: ReconcileContext, what: string, cause?: Error): Blocked {
+  const missing = `the account has no ${kind.resource.title} ${what}`;
+  const message =
+    isObserveOnly(object) || kind.location.type === "modules"
+      ? `Correct the spec, or delete this object: ${missing}, and the operator does not create it`
+      : `Set driftPolicy: Correct to have it created again, or delete this object: ${missing}`;
+  return new Blocked("RemoteMissing", message, cause && { cause });
+}

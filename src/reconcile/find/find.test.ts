@@ -265,7 +265,10 @@ describe("a remote that somebody else has deleted", () => {
     await scene.settle(object, 2);
     expect(scene.cluster.secretNow("ci")?.data["token"]).toBe(`token of ${scene.idOf(object)}`);
     expect(scene.cluster.events).toContainEqual(
-      expect.objectContaining({ type: "Warning", note: expect.stringMatching(`^Delete ${later.id} in the account, `) }),
+      expect.objectContaining({
+        type: "Warning",
+        note: expect.stringMatching(`^Look at ${later.id} in the account: `),
+      }),
     );
   });
 

@@ -35,7 +35,7 @@ function eventOf(
       return replacementEvent(object, change, changes.slice(0, index));
     case "Updated": {
       if (!change.drifted) return undefined;
-      const note = `Put ${specFields(change.fields)} right: somebody else had changed it in the account`;
+      const note = `Corrected ${specFields(change.fields)} in the account: somebody else had changed it`;
       return { type: "Normal", reason: "RemoteDiffers", action: "Update", note };
     }
     case "Missing": {
@@ -46,7 +46,7 @@ function eventOf(
     case "Adopted":
       return { type: "Normal", reason: "Available", action: "Observe", note: `Took over ${change.id}` };
     case "Duplicates": {
-      const note = `Delete ${change.ids.join(", ")} in the account, unless another object has it or something uses it: it passes for this object's as well, which keeps ${remote.id}`;
+      const note = `Look at ${change.ids.join(", ")} in the account: this object could have made each, and has ${remote.id}. Delete what no other object has and nothing uses`;
       return { type: "Warning", reason: "OwnershipConflict", action: "Observe", note };
     }
     default:

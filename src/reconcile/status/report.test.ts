@@ -198,10 +198,10 @@ describe("the conditions", () => {
     expect(conditionOf(next(objectWith(before.ready, {}, true), outcome), "Ready")?.status).toBe("False");
   });
 
-  it("have messages of one line and at most 200 characters", () => {
-    const long = unfinished(new Blocked("InvalidSpec", `first\n  second\t${"x".repeat(300)}`));
+  it("have messages of one line and at most 320 characters", () => {
+    const long = unfinished(new Blocked("InvalidSpec", `first\n  second\t${"x".repeat(500)}`));
     const message = conditionOf(next(objectWith(before.unseen), long), "Ready")?.message ?? "";
-    expect(message).toHaveLength(200);
+    expect(message).toHaveLength(320);
     expect(message).toMatch(/^first second x+…$/);
   });
 
