@@ -58,7 +58,7 @@ async function write(kind: string, collection: string, { name, spec, origin, isO
     ...{ appliedFields: Object.keys(sent), observedGeneration: generation },
     conditions: [
       condition("Ready", "Exists in the account as specified"),
-      condition("Synced", "The last call to the service did what it should"),
+      condition("Synced", "The last call to the service succeeded"),
     ],
     // the definitions of that time had none
     columns: null,

@@ -83,7 +83,7 @@ function statusOf({ id, uri, created_at, domain }: Record<string, string>, obser
     appliedFields: ["description", ...(domain === undefined ? ["labels"] : ["domain"])],
     conditions: [
       condition("Ready", "The resource exists and matches its spec"),
-      condition("Synced", "The last call to the service did what it should"),
+      condition("Synced", "The last call to the service succeeded"),
     ],
   };
 }

@@ -187,7 +187,7 @@ const synced: ConditionDraft = {
   type: "Synced",
   status: "True",
   reason: "Available",
-  message: "The last call to the service did what it should",
+  message: "The last call to the service succeeded",
 };
 
 function settledConditions(
