@@ -3,7 +3,10 @@ import { GatewayError } from "../gateway/errors.ts";
 import { ipPolicies, reservedDomains, tlsEdges, tunnelSessions } from "../gateway/resources/index.ts";
 import { Retry } from "../objects/reconcile-error.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
-import type { Account } from "./account.ts";
+import { Account } from "./account.ts";
+import { RequestBudget } from "./requests/request-budget.ts";
+
+const request = { lane: "edit" as const, signal: new AbortController().signal };
 
 let scene: Scene;
 let account: Account;
@@ -39,6 +42,27 @@ describe("an operation", () => {
     account.operationAccepted(ipPolicies, "delete");
     expect(account.supports(ipPolicies, "delete")).toBe(true);
   });
+});
+
+it("notes when it has changed something, and tells what", async () => {
+  const told: unknown[] = [];
+  const { clock, gateway } = scene;
+  account = new Account({
+    ...{ client: gateway.asClient(), clock, deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0 },
+    ...{ budget: new RequestBudget({ perMinute: 0, clock }), signal: request.signal, assertMaySend: () => {} },
+    onOwnChange: ({ name }, id, after) => told.push([name, id, after?.["description"]]),
+  });
+  await clock.advance(5000);
+  const policies = account.collection(ipPolicies);
+  const { id } = await policies.create({ description: "a" }, request);
+  expect(account.changedAt).toBe(clock.now());
+  await policies.update(id, { description: "b" }, request);
+  await policies.delete(id, request);
+  expect(told).toEqual([
+    ["ip_policies", id, "a"],
+    ["ip_policies", id, "b"],
+    ["ip_policies", id, undefined],
+  ]);
 });
 
 describe("a probe", () => {

@@ -138,6 +138,15 @@ describe("a place in the line for the budget", () => {
     await clock.advance(62_000);
     expect(turns.has("a")).toBe(false);
   });
+
+  it("that was given up leaves no timer, which would end the next place of the object", async () => {
+    budget.pauseAfter429(2);
+    await postponed("a");
+    await clock.advance(500);
+    expect(turns.has("a")).toBe(true);
+    turns.leave("a");
+    expect(clock.pending).toBe(0);
+  });
 });
 
 describe("a reconcile that has sent a request", () => {
