@@ -10,6 +10,7 @@ import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { keyPair } from "./testing/key-pairs.ts";
 import { Scene } from "./testing/scene.ts";
+import { refuseUnreadableKind } from "./unreadable-kind.ts";
 
 // The objects are in team-a. Of team-b nothing can be read: it may have, use or want whatever is in the account.
 
@@ -25,6 +26,17 @@ const wayTo = (kind: string) =>
   `Let the operator list and watch the ${kind} objects of namespace "team-b", or take it out of WATCH_NAMESPACES: `;
 const changes = () => scene.gateway.takeCalls().filter((call) => !/^(list|get|read)/.test(call));
 const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };
+
+it("a message names the namespace that is meant, or how many there are", () => {
+  scene.cluster.unread.push("team-b", "team-c");
+  const refuse =
+    (...namespace: string[]) =>
+    () =>
+      refuseUnreadableKind(scene.cluster, "IPPolicy", "InUse", "why", ...namespace);
+  expect(refuse("team-a")).not.toThrow();
+  expect(refuse("team-c")).toThrow(/ of namespace "team-c", or take it out of WATCH_NAMESPACES: why$/);
+  expect(refuse()).toThrow(/ of namespace "team-b" and 1 more, or take them out of WATCH_NAMESPACES: why$/);
+});
 
 async function deleted(object: ManagedObject): Promise<ManagedObject> {
   scene.cluster.delete(object);

@@ -157,6 +157,19 @@ describe("a create whose answer is unreadable except for the id", () => {
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
+  it("keeps the id when the remote is gone again, and creates another one after that", async () => {
+    scene.gateway.loseAnswer("create", unreadable);
+    scene.gateway.beforeCall = ({ verb, id = "" }) => {
+      if (verb === "get") scene.gateway.drop(ReservedDomain.resource, id);
+    };
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
+    expect(scene.idOf(object)).toBe("rd_1");
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    await scene.settle(object, 5);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+  });
+
   it("keeps the id even when the remote cannot be read", async () => {
     scene.gateway.loseAnswer("create", unreadable);
     scene.gateway.loseAnswer("get", unreadable);

@@ -317,6 +317,19 @@ describe("a deletion while the status has no id", () => {
     expect(scene.gateway.remotesOf(TCPEdge.resource)).toEqual([]);
   });
 
+  it("finds the remote by its values without references, and no other one, where an earlier version recorded none", async () => {
+    const seed = (description: string) => scene.gateway.seed(TCPEdge.resource, { description, metadata: "opaque" });
+    const [theirs, ours] = [seed("theirs"), seed("ours")];
+    const spec = { description: "ours", metadata: "opaque", ...restricted("gone") };
+    const object = scene.cluster.apply(TCPEdge, "db", spec, { finalizers: [FINALIZER] });
+    scene.cluster.recordIntent(object, scene.clock.date().toISOString());
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.remote(TCPEdge.resource, ours.id)).toBeUndefined();
+    expect(scene.gateway.remotesOf(TCPEdge.resource)).toEqual([theirs]);
+  });
+
   it("ends when no create was recorded and the account has nothing of the object", async () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, {});
     const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers: [FINALIZER] });

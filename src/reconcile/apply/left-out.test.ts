@@ -74,6 +74,16 @@ describe("a list that leaves out a module which a GET shows", () => {
     expect(gets().toSorted()).toEqual(ids.map((id) => `get ${id}`).toSorted());
   });
 
+  it("does not keep the policy for an edge that is gone since", async () => {
+    const [gone = ""] = edges(scene.idOf(policy), undefined);
+    scene.gateway.beforeCall = ({ verb, id = "" }) => {
+      if (verb === "get" && id === gone) scene.gateway.drop(TCPEdge.resource, gone);
+    };
+    await deleted(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+  });
+
   it("is completed again after a GET failed", async () => {
     edges(undefined);
     scene.gateway.refuse("get", 500);

@@ -244,6 +244,21 @@ describe("a policy that an edge still has", () => {
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
+  it("names, of two objects of the edge, the one that is not being deleted", async () => {
+    for (const leaving of ["first", "second"]) {
+      scene = new Scene();
+      policy = await scene.given(IPPolicy, "office");
+      const first = await scene.given(TCPEdge, "first");
+      const second = scene.cluster.apply(TCPEdge, "second", {}, { finalizers: first.metadata.finalizers ?? [] });
+      await scene.cluster.writeStatus(TCPEdge, second, first.status ?? {});
+      scene.gateway.change(TCPEdge.resource, scene.idOf(first), restriction(scene.idOf(policy)));
+      scene.cluster.delete(leaving === "first" ? first : second);
+      await deleted(policy);
+      const staying = leaving === "first" ? "second" : "first";
+      expect(scene.reason(policy)).toBe(`InUse: Delete or change TCPEdge "${staying}" first: it uses this IPPolicy`);
+    }
+  });
+
   it("stays when somebody has added it since the latest list", async () => {
     const { id: edge } = scene.gateway.seed(TCPEdge.resource, {});
     await scene.resync(TCPEdge);
@@ -558,6 +573,23 @@ describe("a route that has the policy in a module, and no object any more", () =
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "InUse" }]);
   });
 
+  it("goes on standing behind its object while the policy that it names by its id may be one of a namespace that cannot be read", async () => {
+    const named = await scene.given(HTTPSEdgeRoute, "route", route({ deletionPolicy: "Retain" }));
+    const byID = { ...restrictedByID("ipp_elsewhere"), deletionPolicy: "Retain" };
+    const object = await scene.given(HTTPSEdgeRoute, "by-id", {
+      ...{ ...route(byID), routeId: scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id },
+    });
+    scene.cluster.unread.push("team-b");
+    await end(named);
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(
+      /^InUse: Let the operator list and watch the IPPolicy objects of namespace "team-b"/,
+    );
+    scene.cluster.unread.length = 0;
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
   it("goes on standing behind its object while policies cannot be read", async () => {
     const object = await scene.given(HTTPSEdgeRoute, "route", route({ deletionPolicy: "Retain" }));
     scene.cluster.visibility.set("IPPolicy", "Unreadable");
@@ -791,6 +823,16 @@ describe("backends that refer to each other", () => {
     for (const object of [split, spare, split]) if (scene.cluster.exists(object)) await scene.settle(object, 2);
     expect(scene.gateway.remotesOf(WeightedBackend.resource)).toEqual([]);
     expect(scene.gateway.remotesOf(FailoverBackend.resource)).toEqual([]);
+  });
+
+  it("are emptied, also when one of them is in a second circle", async () => {
+    const more = await scene.given(WeightedBackend, "more", splitSpec);
+    const backendRefs = ["split", "more"].map((name) => ({ kind: "WeightedBackend", name }));
+    await scene.apply(FailoverBackend, "spare", { backendRefs });
+    updates();
+    for (const object of [split, spare, more]) scene.cluster.delete(object);
+    await scene.reconcile(split);
+    expect(updates()).toEqual([scene.idOf(split)]);
   });
 
   it("report a missing permission to empty them", async () => {

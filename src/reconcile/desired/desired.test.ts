@@ -159,6 +159,15 @@ describe("a Secret", () => {
     ]);
   });
 
+  it("makes its member of the request confidential, and neither a reference nor a ConfigMap does", async () => {
+    cluster.setSecret("dd", { api: "hush" });
+    expect((await desired(EventDestination, monitored("dd"))).secretMembers).toEqual(new Set(["target"]));
+    expect((await desired(TCPEdge, restricted({ id: "ipp_1" }))).secretMembers).toEqual(new Set());
+    cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
+    const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
+    expect((await desired(CertificateAuthority, { caPemFrom })).secretMembers).toEqual(new Set());
+  });
+
   it("is read once, however many of its keys are used", async () => {
     cluster.setSecret("tls", keyPair("first"));
     const { body } = await desired(TLSCertificate, { secretName: "tls" });

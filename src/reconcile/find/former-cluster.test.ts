@@ -66,6 +66,24 @@ describe.each(kinds)("%s from before the cluster was rebuilt", (_, kind, spec) =
   });
 });
 
+it.each([
+  ["has its status", "Correct", () => {}],
+  ["has lost its status", "Correct", (object: ManagedObject) => blue.cluster.loseStatus(object)],
+  ["has lost its status", "Report", (object: ManagedObject) => blue.cluster.loseStatus(object)],
+] as const)(
+  "a remote whose object was here all the time, and %s, gets the new mark without any edit (driftPolicy: %s)",
+  async (_, driftPolicy, prepare) => {
+    const object = await blue.given(IPPolicy, "one", { driftPolicy });
+    blue.changeClusterID("green");
+    prepare(object);
+    await blue.settle(object);
+    expect(markOf(IPPolicy, blue.idOf(object))).toBe(mark("green"));
+    blue.resetCounts();
+    await blue.reconcile(object);
+    expect(blue.gateway.takeCalls()).toEqual([]);
+  },
+);
+
 describe("a cluster whose id a person has set", () => {
   it("creates a remote although another cluster has one for the same name", async () => {
     const theirs = blue.idOf(await blue.given(IPPolicy, "one"));

@@ -47,6 +47,22 @@ describe("a route that an object has", () => {
     expect(verification()).toMatchObject({ provider: "github" });
   });
 
+  it("goes on, and no other object takes one, while not all objects of its kind can be read", async () => {
+    const first = await scene.given(HTTPSEdgeRoute, "first", specOf({ webhookVerification }));
+    scene.cluster.visibility.set("HTTPSEdgeRoute", "Unreadable");
+    const edited = { webhookVerification: { enabled: true, provider: "github" } };
+    await scene.apply(HTTPSEdgeRoute, "first", specOf(edited));
+    await scene.settle(first, 2);
+    expect(verification()).toMatchObject({ provider: "github" });
+    routeId = scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id;
+    for (const more of [{}, { ...edited, managementPolicy: "ObserveOnly" as const }]) {
+      const other = await scene.apply(HTTPSEdgeRoute, "other", specOf(more));
+      expect(scene.reason(other)).toMatch(/^Available/);
+    }
+    const taker = await scene.apply(HTTPSEdgeRoute, "taker", specOf(edited));
+    expect(scene.reason(taker)).toMatch(/^OwnershipConflict: Let the operator list and watch all HTTPSEdgeRoute/);
+  });
+
   it("is not held by an older object that sets none of its modules, is paused, or is released", async () => {
     const empty = await scene.given(HTTPSEdgeRoute, "empty", specOf({}));
     const paused = scene.cluster.apply(HTTPSEdgeRoute, "paused", specOf({ webhookVerification }), {

@@ -123,6 +123,14 @@ describe("an entry that existed before its objects", () => {
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
 
+  it("is not there when the service refuses its type", async () => {
+    const object = apply("x", "x.v0");
+    scene.gateway.refuse("createSource", 422, { serviceMessage: "no such type" });
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^InvalidSpec: .*no such type/);
+    expect(scene.cluster.now(object).status).not.toHaveProperty("origin");
+  });
+
   it("counts as existing before also when another object, which has sent nothing yet, wants it", async () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
@@ -315,6 +323,14 @@ describe("the list of the parent", () => {
     apply("x", "x.v0", { accountRef: { name: "other" } });
     await scene.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
     expect(types()).toEqual(["a.v0", "b.v0"]);
+  });
+
+  it("contains an entry that one object is about to remove and another one wants", async () => {
+    const leaving = await scene.given(EventSource, "leaving", specOf("l.v0"));
+    await scene.given(EventSource, "staying", specOf("l.v0"));
+    scene.cluster.delete(leaving);
+    await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
+    expect(types()).toEqual(["a.v0", "l.v0"]);
   });
 
   it("keeps entries of deleted objects that retain them", async () => {

@@ -57,8 +57,7 @@ export function claimsOf({ kind, object, cluster }: Pick<ReconcileContext, "kind
       const children = distinct([...inside, ...named.map((referrer) => referrer.object)]);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       const wanted = keys(children.filter((child) => wants(child) && mayHave(child, [object])));
-      const leaving = keys(children.filter(leaves)).filter((key) => !wanted.includes(key));
-      return [member, { wanted, leaving }];
+      return [member, { wanted, leaving: keys(children.filter(leaves)) }];
     }),
   );
 }

@@ -376,6 +376,11 @@ describe("the columns of kubectl get", () => {
     ["it is paused before it was seen", "Paused", next(objectWith(before.unseen), { type: "paused" })],
     ["a renewal fails", "CertificateRenewalFailing", next(objectWith(before.ready), settled(renewal))],
     [
+      "a renewal fails and the remote differs",
+      "CertificateRenewalFailing",
+      next(objectWith(before.ready), settled(renewal), { drift }),
+    ],
+    [
       "a DNS record is missing",
       "DNSRecordMissing",
       next(objectWith(before.ready), { type: "settled", readiness: usable, conditions: [dnsReady] }),
