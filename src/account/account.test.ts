@@ -4,6 +4,7 @@ import { ipPolicies, reservedDomains, tlsEdges, tunnelSessions } from "../gatewa
 import { Retry } from "../objects/reconcile-error.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
 import { Account } from "./account.ts";
+import type { AccountOptions } from "./account-options.ts";
 import { RequestBudget } from "./requests/request-budget.ts";
 
 const request = { lane: "edit" as const, signal: new AbortController().signal };
@@ -44,12 +45,43 @@ describe("an operation", () => {
   });
 });
 
-it("notes when it has changed something, and tells what", async () => {
-  const told: unknown[] = [];
+function accountWith(more: Partial<AccountOptions>): Account {
   const { clock, gateway } = scene;
-  account = new Account({
+  return new Account({
     ...{ client: gateway.asClient(), clock, deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0 },
     ...{ budget: new RequestBudget({ perMinute: 0, clock }), signal: request.signal, assertMaySend: () => {} },
+    ...more,
+  });
+}
+
+it("proves a key by the list of other credentials that have it, without a request", async () => {
+  const recorded = () => new Map([[ipPolicies, new Set(["ipp_1"])]]);
+  account = accountWith({ key: { recorded, listedElsewhere: async () => ["ipp_1"], wayOut: () => "" } });
+  account.keyProof.use("one");
+  await account.keyProof.ensure();
+  expect([account.keyProof.isProved, scene.gateway.takeCalls()]).toEqual([true, []]);
+});
+
+it.each([true, false])("reads a missing remote again while an object has it: %s", async (hasObject) => {
+  account = accountWith({ hasObjectFor: () => hasObject });
+  account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
+  await scene.clock.advance(2000);
+  await account.recheckMissing(request.signal);
+  expect(scene.gateway.takeCalls()).toEqual(hasObject ? ["get ipp_1"] : []);
+  expect(account.lossGuard.isSuspected).toBe(hasObject);
+});
+
+it("knows that the service has accepted the key when it has answered", async () => {
+  account.keyProof.use("one");
+  expect(account.keyProof.wasAcceptedWithin(1000)).toBe(false);
+  await account.probe("sync", request.signal);
+  expect(account.keyProof.wasAcceptedWithin(1000)).toBe(true);
+});
+
+it("notes when it has changed something, and tells what", async () => {
+  const told: unknown[] = [];
+  const { clock } = scene;
+  account = accountWith({
     onOwnChange: ({ name }, id, after) => told.push([name, id, after?.["description"]]),
   });
   await clock.advance(5000);
