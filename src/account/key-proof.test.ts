@@ -202,7 +202,7 @@ describe("a key", () => {
   it("is confirmed by a requested reconcile only if the request came after the report of the problem", async () => {
     const { proof, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
-    expect(proof.confirm("before")).toBe(false);
+    expect([proof.confirm("earlier"), proof.confirm("before")]).toEqual([false, false]);
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     expect(proof.problem?.message).toBe(

@@ -334,3 +334,12 @@ it("listeners are called for each known remote that an answer shows changed or g
   inventory.recordDeleted("a", 8);
   expect(seen).toEqual([[4, undefined]]);
 });
+
+it("a deletion by this process explains why a list lacks the remote, if the list did not begin later", () => {
+  inventory.recordList([remote("a")], 1);
+  inventory.recordDeleted("a", 5);
+  inventory.recordList([], 5);
+  expect(inventory.isMissing("a")).toBe(false);
+  inventory.recordList([], 6);
+  expect(inventory.isMissing("a")).toBe(true);
+});
