@@ -3,6 +3,7 @@ import { conditionOf } from "../../objects/object.ts";
 import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
+import type { Kind } from "../../schema/define.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -21,13 +22,14 @@ const ROUNDS = 3;
 
 /** Changes a remote until it matches its object, and returns the remote as the last answer shows it. */
 export async function update(context: ReconcileContext, desired: Desired, found: Remote): Promise<Remote> {
-  let needed = planFor(context, desired, found);
-  if (isEmpty(needed)) return found;
-  let remote = found;
   const drifted = isDrift(context, desired);
+  let needed = planFor(context, desired, found);
+  if (isEmpty(needed) && !(drifted && hasStaleMark(context, found))) return found;
+  let remote = found;
   if (drifted || sendsShared(context, needed)) {
     // A list may lag behind. So a GET has to confirm a change by another client before it is corrected or overwritten.
     remote = await readAgain(context, remote);
+    if (drifted) remote = await renewMark(context, desired, remote);
     needed = planFor(context, desired, remote);
   }
   if (isEmpty(needed)) return remote;
@@ -43,6 +45,23 @@ export async function update(context: ReconcileContext, desired: Desired, found:
   remote = updated;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted });
   return checkAnswer(context, desired, remote, needed, drifted);
+}
+
+/**
+ * Writes the owner mark anew if it names a former id of the cluster, or an object that has ended. That corrects no
+ * drift, so it is also done if the spec says to report drift only, and it sends nothing else of the spec.
+ */
+async function renewMark(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
+  if (!hasStaleMark(context, remote)) return remote;
+  const { kind, owner } = context;
+  const metadata = withOwnerMark(metadataOf(remote), owner) ?? "";
+  const input = { wanted: { metadata }, seen: fromAnswer(kind.spec, remote), applied: [], renewed: ["metadata"] };
+  const needed = plan(kind, input);
+  await refuseNewForeignMark(context, remote.id);
+  const marked = await sendPlan(context, { ...desired, secrets: [] }, needed, remote);
+  if (typeof marked !== "object") return remote;
+  context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted: false });
+  return marked;
 }
 
 /**
@@ -105,29 +124,40 @@ function ownedMetadata(
   remote: Remote,
   applied: readonly string[],
 ): Body {
-  if (!kind.resource.update.includes("metadata") && !kind.resource.updateUndocumented.includes("metadata")) return {};
-  const present = applied.includes("metadata") ? undefined : (remote["metadata"] as string | undefined);
-  const text = (wanted["metadata"] as string | undefined) ?? present ?? undefined;
+  if (!updatesMetadata(kind, true)) return {};
+  const present = applied.includes("metadata") ? undefined : metadataOf(remote);
+  const text = (wanted["metadata"] as string | undefined) ?? present;
   const metadata = withOwnerMark(text, owner);
   return metadata === undefined ? {} : { metadata };
 }
 
 /**
- * Whether the owner mark has to be written. An adopted remote gets it with its first update, so that no other cluster
- * adopts it as well. A mark that somebody has removed is restored, unless the spec says to report drift only. The mark
- * of an object that no longer exists is replaced.
+ * Whether the owner mark has to be written with the next update. An adopted remote gets it with its first update, so
+ * that no other cluster adopts it as well. A mark that somebody has removed is restored, unless the spec says to report
+ * drift only.
  */
 function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolean): boolean {
-  const { object, owner, account, kind } = context;
-  const mark = ownerMarkOf(remote);
-  const wasMarked = mark !== undefined && mark !== ownerMark(owner);
-  return (
-    (has(context, "Adopted") || (drifted && object.spec.driftPolicy !== "Report") || wasMarked) &&
-    account.supports(kind.resource, "update") &&
-    mark !== ownerMark(owner) &&
-    canBeMarked((remote["metadata"] as string | null | undefined) ?? undefined, owner)
-  );
+  const restored = drifted && context.object.spec.driftPolicy !== "Report" && ownerMarkOf(remote) === undefined;
+  if (has(context, "Adopted") || restored) return takesMark(context, remote);
+  return !drifted && hasStaleMark(context, remote);
 }
+
+/** Whether the remote has an owner mark that names something else than this object, and it can be written anew. */
+const hasStaleMark = (context: ReconcileContext, remote: Remote): boolean =>
+  ownerMarkOf(remote) !== undefined && takesMark(context, remote);
+
+/** Whether the remote lacks the owner mark of this object, and it can be written. */
+const takesMark = ({ owner, account, kind }: ReconcileContext, remote: Remote): boolean =>
+  updatesMetadata(kind, account.triesUndocumented) &&
+  account.supports(kind.resource, "update") &&
+  ownerMarkOf(remote) !== ownerMark(owner) &&
+  canBeMarked(metadataOf(remote), owner);
+
+const updatesMetadata = ({ resource }: Kind, triesUndocumented: boolean): boolean =>
+  [...resource.update, ...(triesUndocumented ? resource.updateUndocumented : [])].includes("metadata");
+
+const metadataOf = (remote: Remote): string | undefined =>
+  (remote["metadata"] as string | null | undefined) ?? undefined;
 
 /**
  * Whether a difference is a change by another client: the account once matched the object, and the operator has sent

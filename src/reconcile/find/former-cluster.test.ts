@@ -66,23 +66,41 @@ describe.each(kinds)("%s from before the cluster was rebuilt", (_, kind, spec) =
   });
 });
 
-it.each([
-  ["has its status", "Correct", () => {}],
-  ["has lost its status", "Correct", (object: ManagedObject) => blue.cluster.loseStatus(object)],
-  ["has lost its status", "Report", (object: ManagedObject) => blue.cluster.loseStatus(object)],
-] as const)(
-  "a remote whose object was here all the time, and %s, gets the new mark without any edit (driftPolicy: %s)",
-  async (_, driftPolicy, prepare) => {
-    const object = await blue.given(IPPolicy, "one", { driftPolicy });
-    blue.changeClusterID("green");
-    prepare(object);
-    await blue.settle(object);
-    expect(markOf(IPPolicy, blue.idOf(object))).toBe(mark("green"));
-    blue.resetCounts();
-    await blue.reconcile(object);
-    expect(blue.gateway.takeCalls()).toEqual([]);
+describe.each(["Correct", "Report"] as const)(
+  "with driftPolicy: %s, a remote whose object was here all the time",
+  (driftPolicy) => {
+    it.each([
+      ["has its status", () => {}],
+      ["has lost its status", (object: ManagedObject) => blue.cluster.loseStatus(object)],
+    ] as const)("and %s, gets the new mark without any edit, and nothing is called drift", async (_, prepare) => {
+      const object = await blue.given(IPPolicy, "one", { driftPolicy });
+      blue.changeClusterID("green");
+      prepare(object);
+      blue.resetCounts();
+      await blue.settle(object);
+      expect(markOf(IPPolicy, blue.idOf(object))).toBe(mark("green"));
+      expect(blue.cluster.now(object).status?.drift).toBeUndefined();
+      expect(blue.cluster.events.filter(({ reason }) => /drift|differ/i.test(reason))).toEqual([]);
+      blue.resetCounts();
+      await blue.reconcile(object);
+      expect(blue.gateway.takeCalls()).toEqual([]);
+    });
   },
 );
+
+it("the new mark is written beside drift that is only reported, and the drift stays", async () => {
+  const object = await blue.given(IPPolicy, "one", { description: "office", driftPolicy: "Report" });
+  const id = blue.idOf(object);
+  blue.changeClusterID("green");
+  const metadata = JSON.stringify({ team: "shop", "tunnelgateway.dev/owner": mark("blue") });
+  blue.gateway.change(IPPolicy.resource, id, { description: "by hand", metadata });
+  await blue.resync(IPPolicy, object);
+  expect(blue.gateway.remote(IPPolicy.resource, id)).toMatchObject({
+    description: "by hand",
+    metadata: JSON.stringify({ team: "shop", "tunnelgateway.dev/owner": mark("green") }),
+  });
+  expect(blue.cluster.now(object).status?.drift).toEqual(["description"]);
+});
 
 describe("a cluster whose id a person has set", () => {
   it("creates a remote although another cluster has one for the same name", async () => {
