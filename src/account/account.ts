@@ -91,7 +91,7 @@ export class Account {
       readList: (resource) => this.#readToProve(resource),
       readOne: (source, id) => this.#readOneToProve(source, id),
       onKeyChange: () => {
-        this.invalidateLists(options.clock.now());
+        this.#invalidateAll(options.clock.now());
         this.failures.releaseAll();
       },
     });
@@ -151,6 +151,12 @@ export class Account {
     const request = { lane: "sync", signal } as const;
     if (hasList(source)) return this.collection(source).proveKeyBy(id, request);
     await proveKeyByModule(source, id, { ...this.#calls, client }, request);
+  }
+
+  /** Call it when another key comes into use, which may be of another account. */
+  #invalidateAll(at: number): void {
+    this.invalidateLists(at);
+    for (const remotes of this.#remotes.values()) if (remotes instanceof Modules) remotes.invalidate(at);
   }
 
   /** Lists that began before this time are out of date. */

@@ -218,4 +218,11 @@ describe("a module", () => {
     await expect(look()).rejects.toThrow(Outdated);
     expect(await look()).toMatchObject({ provider: "github" });
   });
+
+  it("does not count as set under another key, although the former key has shown it", async () => {
+    expect(await look()).toMatchObject({ provider: "github" });
+    [key, gateway] = ["two", strange];
+    use(key);
+    await expect(look()).rejects.toMatchObject({ reason: "AccountMismatch" });
+  });
 });

@@ -42,6 +42,7 @@ export class Modules implements UpdatableRemotes {
   readonly #options: ModulesOptions;
   readonly #calls: Calls;
   readonly #seen = new Map<string, Map<string, SeenModule>>();
+  #invalidatedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ModulesOptions) {
     this.#options = options;
@@ -64,6 +65,11 @@ export class Modules implements UpdatableRemotes {
       this.#record(id, member, value, at);
     }
     return this.#remoteOf(id);
+  }
+
+  /** Answers to requests that began at this time (monotonic milliseconds) or earlier no longer count. */
+  invalidate(at: number): void {
+    this.#invalidatedAt = at;
   }
 
   cached(id: string): Remote | undefined {
@@ -106,7 +112,10 @@ export class Modules implements UpdatableRemotes {
   }
 
   #get(id: string, request: RequestOptions, members: readonly string[], counts: (at: number) => boolean) {
-    const isStale = (member: string) => !counts(this.#seen.get(id)?.get(member)?.at ?? Number.NEGATIVE_INFINITY);
+    const isStale = (member: string) => {
+      const at = this.#seen.get(id)?.get(member)?.at;
+      return at === undefined || at <= this.#invalidatedAt || !counts(at);
+    };
     return this.read(id, request, members.filter(isStale));
   }
 
