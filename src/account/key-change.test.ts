@@ -178,6 +178,19 @@ it("no command is sent to a session under a key that is not proved", async () =>
   expect(isSent).toBe(false);
 });
 
+it("no change is sent that became invalid while its key was read", async () => {
+  use(key);
+  const { id } = gateway.seed(ipPolicies, {});
+  let asked = 0;
+  const assertValid = () => {
+    asked += 1;
+    if (asked > 1) throw new Outdated("the object uses another account now");
+  };
+  const change = account.collection(ipPolicies).update(id, { description: "new" }, { ...request, assertValid });
+  await expect(change).rejects.toThrow("not sent");
+  expect(gateway.remote(ipPolicies, id)?.["description"]).toBeNull();
+});
+
 describe("a module", () => {
   let strange: FakeGateway;
   let id: string;
