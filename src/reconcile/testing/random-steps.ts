@@ -233,6 +233,18 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "everything" },
     ],
   ],
+  // The heir gets the remote of a version that knew no origins, so it stays when the heir is deleted.
+  [
+    [0],
+    all,
+    [
+      { do: "roll back", subject: 0 },
+      { do: "move", subject: 0, to: "heir", says: "both" },
+      { do: "everything" },
+      { do: "restore", subject: 0 },
+      { do: "end heir", subject: 0 },
+    ],
+  ],
 ];
 
 /** What shows the one remote that is always recorded. */

@@ -488,6 +488,10 @@ export class World {
       const object = this.#object(one);
       if (object) this.#noteRetained(object, remotes);
     }
+    for (const { subject, object } of this.#moves.heirs) {
+      const remote = this.scene.gateway.remote(subject.kind.resource, object.status?.id ?? "");
+      this.#noteRetained(object, remote ? [remote] : []);
+    }
   }
 
   #noteRetained(object: ManagedObject, remotes: readonly FakeRemote[]): void {
