@@ -63,6 +63,9 @@ const allDocumented = {
   delete: "documented",
 } as const;
 
+/** All members that PATCH may accept, whether the API page has them or not. */
+export const updateMembers = ({ update, updateUndocumented }: Resource): string[] => [...update, ...updateUndocumented];
+
 type ResourceDefaults = "path" | "listKey" | "updateUndocumented" | "secrets";
 
 /** Adds the defaults: path and list key are the name, every verb is documented, and no member is secret. */

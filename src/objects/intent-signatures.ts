@@ -21,7 +21,10 @@ export class IntentSignatures {
   readonly #cluster: string;
   readonly #formerClusters: readonly string[];
   /** Signatures by what they sign. */
-  readonly #recent = new LRUCache<string, Buffer>(RECENT);
+  readonly #recent = new LRUCache<string, Buffer>({
+    ...RECENT,
+    memoMethod: (signed) => createHmac("sha256", this.#key).update(signed).digest().subarray(0, SIGNATURE_BYTES),
+  });
 
   /** `cluster`: the id in owner marks. Signatures for former clusters are valid as well. */
   constructor(key: KeyObject, cluster: string, formerClusters: readonly string[] = []) {
@@ -61,12 +64,6 @@ export class IntentSignatures {
 
   #signature(cluster: string, { kind, metadata: { namespace, name } }: KubeObject, text: string): Buffer {
     const signed = JSON.stringify([cluster, kind, namespace, name, text]);
-    return this.#recent.get(signed) ?? this.#remember(signed);
-  }
-
-  #remember(signed: string): Buffer {
-    const signature = createHmac("sha256", this.#key).update(signed).digest().subarray(0, SIGNATURE_BYTES);
-    this.#recent.set(signed, signature);
-    return signature;
+    return this.#recent.memo(signed);
   }
 }

@@ -1,3 +1,4 @@
+import { updateMembers } from "../../gateway/resource.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { objectOf, ownerMarkOf, ownerOf, withoutOwnerMark } from "../../objects/ownership.ts";
 import { isConflict, isNotFound } from "../../runtime/connection/errors.ts";
@@ -85,7 +86,7 @@ async function askToLook({ there, move }: MoveParts, { metadata: { resourceVersi
 }
 
 function refuseFixedMark({ kind: { resource } }: Move, id: string, mark: string): void {
-  if (resource.update.includes("metadata") || resource.updateUndocumented.includes("metadata")) return;
+  if (updateMembers(resource).includes("metadata")) return;
   throw new CommandError(
     `Set formerClusterIDs: ["${ownerOf(mark).cluster}"] in the other cluster: the mark of ${id} cannot be removed`,
   );

@@ -1,9 +1,8 @@
-import type { Remote } from "../../gateway/resource.ts";
+import { type Remote, updateMembers } from "../../gateway/resource.ts";
 import { conditionOf } from "../../objects/object.ts";
 import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
-import type { Kind } from "../../schema/define.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -22,10 +21,10 @@ const ROUNDS = 3;
 
 /** Changes a remote until it matches its object, and returns the remote as the last answer shows it. */
 export async function update(context: ReconcileContext, desired: Desired, found: Remote): Promise<Remote> {
-  const drifted = isDrift(context, desired);
   let needed = planFor(context, desired, found);
-  if (isEmpty(needed) && !(drifted && hasStaleMark(context, found))) return found;
+  if (isEmpty(needed) && !hasStaleMark(context, found)) return found;
   let remote = found;
+  const drifted = isDrift(context, desired);
   if (drifted || sendsShared(context, needed)) {
     // A list may lag behind. So a GET has to confirm a change by another client before it is corrected or overwritten.
     remote = await readAgain(context, remote);
@@ -124,7 +123,7 @@ function ownedMetadata(
   remote: Remote,
   applied: readonly string[],
 ): Body {
-  if (!updatesMetadata(kind, true)) return {};
+  if (!updateMembers(kind.resource).includes("metadata")) return {};
   const present = applied.includes("metadata") ? undefined : metadataOf(remote);
   const text = (wanted["metadata"] as string | undefined) ?? present;
   const metadata = withOwnerMark(text, owner);
@@ -148,13 +147,10 @@ const hasStaleMark = (context: ReconcileContext, remote: Remote): boolean =>
 
 /** Whether the remote lacks the owner mark of this object, and it can be written. */
 const takesMark = ({ owner, account, kind }: ReconcileContext, remote: Remote): boolean =>
-  updatesMetadata(kind, account.triesUndocumented) &&
+  (account.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
   account.supports(kind.resource, "update") &&
   ownerMarkOf(remote) !== ownerMark(owner) &&
   canBeMarked(metadataOf(remote), owner);
-
-const updatesMetadata = ({ resource }: Kind, triesUndocumented: boolean): boolean =>
-  [...resource.update, ...(triesUndocumented ? resource.updateUndocumented : [])].includes("metadata");
 
 const metadataOf = (remote: Remote): string | undefined =>
   (remote["metadata"] as string | null | undefined) ?? undefined;

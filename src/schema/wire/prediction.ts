@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Resource } from "../../gateway/resource.ts";
+import { type Resource, updateMembers } from "../../gateway/resource.ts";
 
 type Members = Record<string, unknown>;
 
@@ -23,8 +23,9 @@ export function answerTo(resource: Resource, body: Members): Members {
  * an omitted module stays.
  */
 export function updated(resource: Resource, row: Members, body: Members): Members {
-  const mutable = [...resource.update, ...resource.updateUndocumented];
-  const emptied = mutable.filter((member) => !(member in body) && isCollection(resource, answered(resource, member)));
+  const emptied = updateMembers(resource).filter(
+    (member) => !(member in body) && isCollection(resource, answered(resource, member)),
+  );
   return {
     ...row,
     ...Object.fromEntries(emptied.map((member) => [answered(resource, member), null])),
