@@ -97,7 +97,7 @@ describe("DNS records with external-dns", () => {
     await (await Page.read("docs/how-to/external-dns.md", shell)).run("DNS records with external-dns");
   });
 
-  // the rest of the page needs a DNS server, and runs in test/integration/dns.test.ts
+  // the rest of the page needs a DNS server, and runs in test/integration/objects/dns.test.ts
   test("its manifests are accepted", async () => {
     const page = await Page.read("docs/how-to/external-dns.md", shell);
     for (const heading of ["Set it up", "See whether the records are there"])

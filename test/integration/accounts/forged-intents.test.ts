@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { customResources } from "../../../src/kinds/index.ts";
+import { formatIntent, type SignedIntent } from "../../../src/objects/intent.ts";
+import { accessGrants } from "../../../src/schema/access.ts";
+import { annotations, INTENT_KEY_SECRET, secretAnnotations } from "../../../src/schema/contract.ts";
+import { isReady, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { useWorld } from "../../support/world.ts";
+
+// An editor of a namespace, and somebody who restores a backup, write create intents. The namespace may not adopt.
+
+const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "1s", ADOPTION_NAMESPACES: "" } });
+const control = () => world.simulator.control;
+
+/** The operator's own namespace, in which the editor has no rights. */
+let home = "";
+const start = (env: Readonly<Record<string, string>> = {}) => world.startOperator({ POD_NAMESPACE: home, ...env });
+
+const { createIntent, createIntentSignature } = annotations;
+
+/** Runs kubectl as somebody with Kubernetes' role edit in the namespace, and what the chart adds to it. */
+const asEditor = (args: string[], input?: string) =>
+  world.tryKubectl(["--as=editor", "--as-group=system:authenticated", ...args], input);
+
+async function editorApplies(object: KubeJSON): Promise<void> {
+  const { code, stderr } = await asEditor(["apply", "-f", "-"], stringify(object));
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+}
+
+beforeAll(async () => {
+  home = await world.cluster.freshNamespace("home");
+  const { edit, view } = accessGrants(customResources);
+  const rules = [...view, ...edit].map(({ rule }) => rule);
+  const subjects = [{ kind: "User", name: "editor", apiGroup: "rbac.authorization.k8s.io" }];
+  const bound = (kind: string, name: string, ref: string) => ({
+    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding", metadata: { name }, subjects },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name: ref },
+  });
+  await world.apply(
+    { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "ours" }, rules },
+    bound("Role", "ours", "ours"),
+    bound("ClusterRole", "edit", "edit"),
+  );
+  await start();
+}, 60_000);
+
+const opaque = (description: string) => ({ description, metadata: "a text that is no JSON" });
+const policies = (description: string) =>
+  control()
+    .objects("ip_policies")
+    .filter((row) => row["description"] === description);
+const theirs = (description: string) => control().insert("ip_policies", opaque(description)) as KubeJSON;
+
+const forged = (more: Partial<SignedIntent> = {}): string =>
+  formatIntent({ signed: true, first: Date.now() - 60_000, last: Date.now(), ...more });
+
+const policy = (name: string, text?: string, signature?: string, description = name): KubeJSON => {
+  const given = { [createIntent]: text, [createIntentSignature]: signature };
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return manifest("IPPolicy", name, opaque(description), { annotations: present }) as KubeJSON;
+};
+
+const ready = (name: string) => world.ready("IPPolicy", name);
+
+async function deleted(name: string): Promise<void> {
+  await world.kube.delete("IPPolicy", name);
+  await world.gone("IPPolicy", name);
+}
+
+/** A create that the service carries out, and whose operator is killed before it hears of that. */
+async function interrupted(name: string): Promise<KubeJSON> {
+  control().fault({ method: "POST", path: "/ip_policies", action: { hang: "after" } });
+  await world.kube.apply(policy(name));
+  const made = await world.until("it is made", async () => policies(name)[0]);
+  await world.operator.stop("SIGKILL");
+  return made as KubeJSON;
+}
+
+describe("an editor of a namespace", () => {
+  test("can write no status, and read no key", async () => {
+    await world.kube.apply(policy("status"));
+    await ready("status");
+    const patch = ["patch", "ippolicy", "status", "--subresource=status", "--type=merge", "-p"];
+    const status = await asEditor([...patch, JSON.stringify({ status: { id: "ipp_theirs", origin: "Created" } })]);
+    expect(status.code).not.toBe(0);
+    expect(status.stderr).toMatch(/forbidden/);
+    const key = ["get", "secret", INTENT_KEY_SECRET, `--namespace=${home}`];
+    const { stderr } = await world.cluster.kubectlRun([...key, "--as=editor"], { allowFailure: true });
+    expect(stderr).toMatch(/forbidden/);
+  });
+
+  test("adopts nothing with an old id, and deletes nothing", async () => {
+    const remote = theirs("prized");
+    await editorApplies(policy("old", forged({ old: remote.id })));
+    const { status } = await ready("old");
+    expect(status.id).not.toBe(remote.id);
+    await deleted("old");
+    expect(control().get(remote.id)).toMatchObject(opaque("prized"));
+  });
+
+  test("adopts nothing by equal values, with a signature of their own or none", async () => {
+    const remote = theirs("alike");
+    for (const signature of [undefined, "AAAAAAAAAAAAAAAAAAAAAA"]) {
+      await editorApplies(policy("like", forged({ sent: opaque("alike") }), signature, "alike"));
+      const { status } = await ready("like");
+      expect(status.id).not.toBe(remote.id);
+      await deleted("like");
+      expect(policies("alike")).toHaveLength(1);
+    }
+  });
+
+  test("adopts nothing with an old id on an object that has a remote", async () => {
+    const remote = theirs("neighbour");
+    await world.kube.apply(policy("settled"));
+    const { status, metadata } = await ready("settled");
+    const { code } = await asEditor([
+      ...["annotate", "ippolicy", "settled", "--overwrite"],
+      `${createIntent}=${forged({ old: status.id, sent: opaque("neighbour") })}`,
+      `${createIntentSignature}=${metadata.annotations[createIntentSignature]}`,
+    ]);
+    expect(code).toBe(0);
+    await world.restartOperator("SIGKILL", { POD_NAMESPACE: home });
+    const [now] = await world.reconcileNow(await ready("settled"));
+    expect(now?.status.id).toBe(status.id);
+    await deleted("settled");
+    expect(control().get(remote.id)).toMatchObject(opaque("neighbour"));
+  });
+
+  test("gains nothing by copying the intent of another object whose create is open", async () => {
+    const made = await interrupted("original");
+    const { metadata } = (await world.kube.get("IPPolicy", "original")) as KubeJSON;
+    const given = metadata.annotations;
+    await editorApplies(policy("copy", given[createIntent], given[createIntentSignature], "original"));
+    await world.kube.patch("IPPolicy", "original", { metadata: { annotations: { [annotations.paused]: "true" } } });
+    await start();
+    const copy = await ready("copy");
+    expect(copy.status.id).not.toBe(made.id);
+    await deleted("copy");
+    await world.kube.annotate("IPPolicy", "original", { [annotations.paused]: null });
+    expect((await ready("original")).status.id).toBe(made.id);
+  });
+});
+
+describe("an object from a backup, without its status", () => {
+  test("finds its remote in its own cluster, under its own name, with another uid", async () => {
+    await world.kube.apply(policy("restored"));
+    const { status, metadata } = await ready("restored");
+    await world.operator.stop("SIGKILL");
+    await world.kube.patch("IPPolicy", "restored", { metadata: { finalizers: null } });
+    await world.kube.delete("IPPolicy", "restored");
+    const given = metadata.annotations;
+    await world.kube.apply(policy("restored", given[createIntent], given[createIntentSignature]));
+    await start();
+    const now = await ready("restored");
+    expect(now.status.id).toBe(status.id);
+    expect(now.metadata.uid).not.toBe(metadata.uid);
+  });
+
+  test("adopts nothing in another cluster", async () => {
+    await world.kube.apply(policy("moved"));
+    const { status, metadata } = await ready("moved");
+    await world.operator.stop("SIGKILL");
+    await world.kube.patch("IPPolicy", "moved", { metadata: { finalizers: null } });
+    await world.kube.delete("IPPolicy", "moved");
+    const given = metadata.annotations;
+    await world.kube.apply(policy("moved", given[createIntent], given[createIntentSignature]));
+    await start({ CLUSTER_ID: "another" });
+    const now = await ready("moved");
+    expect(now.status.id).not.toBe(status.id);
+    await deleted("moved");
+    expect(control().get(status.id)).toBeDefined();
+    await world.restartOperator("SIGTERM", { POD_NAMESPACE: home });
+  });
+});
+
+describe("the intents of an earlier version", () => {
+  const unsign = (name: string) => world.kube.annotate("IPPolicy", name, { [createIntentSignature]: null });
+  const patchKey = (patch: object) =>
+    world.cluster.kubectlRun([
+      ...["patch", "secret", INTENT_KEY_SECRET, `--namespace=${home}`, "--type=merge", "-p"],
+      JSON.stringify(patch),
+    ]);
+  const marked = (value: string | null) => ({
+    metadata: { annotations: { [secretAnnotations.intentsSignedAt]: value } },
+  });
+
+  afterAll(() => world.operator.stop("SIGKILL"));
+
+  test("are signed by the first leader, so that an open create finds its remote", async () => {
+    const made = await interrupted("former");
+    for (const { metadata } of await world.kube.list("IPPolicy")) await unsign(metadata.name);
+    await patchKey(marked(null));
+    await start();
+    expect((await ready("former")).status.id).toBe(made.id);
+    expect(policies("former")).toHaveLength(1);
+    const all = await world.kube.list("IPPolicy");
+    expect(all.length).toBeGreaterThan(2);
+    const signed = all.filter(({ metadata }) => metadata.annotations[createIntentSignature]);
+    expect(signed).toHaveLength(all.filter(({ metadata }) => metadata.annotations[createIntent]).length);
+  });
+
+  test("are not signed after that", async () => {
+    const made = await interrupted("late");
+    await unsign("late");
+    await start();
+    const { status } = await ready("late");
+    expect(status.id).not.toBe(made.id);
+    expect(policies("late")).toHaveLength(2);
+  });
+
+  test("are not signed when the key was lost, and settled objects stay settled", async () => {
+    const before = (await world.kube.list("IPPolicy")).filter(isReady);
+    await world.operator.stop("SIGKILL");
+    await world.cluster.kubectlRun(["delete", "secret", INTENT_KEY_SECRET, `--namespace=${home}`]);
+    const planted = theirs("planted");
+    await editorApplies(policy("planted", forged({ old: planted.id })));
+    await start();
+    expect((await ready("planted")).status.id).not.toBe(planted.id);
+    const after = await world.reconcileNow(...before);
+    expect(after.map(({ status }) => status.id)).toEqual(before.map(({ status }) => status.id));
+    expect(world.operator.lines.join("\n")).toContain("the key was lost");
+  });
+});
+
+test("the key that signs intents appears in no output of the operator", async () => {
+  const secret = ["get", "secret", INTENT_KEY_SECRET, `--namespace=${home}`, "-o", "jsonpath={.data.key}"];
+  const { stdout: key } = await world.cluster.kubectlRun(secret);
+  expect(Buffer.from(key, "base64")).toHaveLength(32);
+  const printed = world.operator.lines.join("\n");
+  for (const encoding of ["base64", "base64url", "hex"] as const)
+    expect(printed).not.toContain(Buffer.from(key, "base64").toString(encoding));
+});

@@ -1,0 +1,544 @@
+import { kinds } from "../../../src/kinds/index.ts";
+import type { Kind } from "../../../src/schema/define.ts";
+
+type Spec = Record<string, unknown>;
+
+/** A rule of the API page, with specs that keep it and specs that do not; each is added to the least of its kind. */
+export interface Rule {
+  kind: string;
+  rule: string;
+  /** What a refusal names, below `spec`. */
+  field: string;
+  good: readonly Spec[];
+  bad: readonly Spec[];
+}
+
+export interface Limit {
+  kind: string;
+  field: string;
+  most: number;
+  counts: "bytes" | "characters";
+}
+
+export interface Immutable {
+  kind: string;
+  field: string;
+  value: unknown;
+  other: unknown;
+}
+
+const hasField = (field: string) => kinds.filter(({ spec }) => field in spec.shape).map(({ kind }) => kind);
+
+const lengths = { description: 255, metadata: 4096 };
+
+/** "event subscriptions: 255 chars", everything else in bytes. */
+export const limits: readonly Limit[] = Object.entries(lengths).flatMap(([field, most]) =>
+  hasField(field).map(
+    (kind): Limit => ({ kind, field, most, counts: kind === "EventSubscription" ? "characters" : "bytes" }),
+  ),
+);
+
+export const immutables: readonly Immutable[] = [
+  { kind: "ReservedAddress", field: "region", value: "eu", other: "us" },
+  { kind: "ReservedDomain", field: "domain", value: "one.example.org", other: "two.example.org" },
+  { kind: "ReservedDomain", field: "region", value: "eu", other: "us" },
+  { kind: "AgentIngress", field: "domain", value: "one.example.org", other: "two.example.org" },
+  { kind: "APIKey", field: "ownerId", value: "usr_one", other: "usr_two" },
+  { kind: "SSHCredential", field: "ownerId", value: "usr_one", other: "usr_two" },
+  { kind: "EventSource", field: "subscriptionRef", value: { name: "one" }, other: { name: "two" } },
+  { kind: "EventSource", field: "type", value: "a_b.v0", other: "a_c.v0" },
+  { kind: "HTTPSEdgeRoute", field: "edgeId", value: "edghts_one", other: "edghts_two" },
+  { kind: "HTTPSEdgeRoute", field: "routeId", value: "edghtsrt_one", other: "edghtsrt_two" },
+  { kind: "SSHCredential", field: "publicKey", value: "ssh-ed25519 AAAA", other: "ssh-ed25519 AAAB" },
+];
+
+const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
+
+/** Rules of the fields that every kind has, and of taking over what exists, where the spec does not name it anyway. */
+function everyKind({ kind, naturalKey, location, resource }: Kind): Rule[] {
+  const hasKey = naturalKey !== undefined;
+  const id = `${resource.idPrefix}1`;
+  const adoptions = [{ id }, ...(hasKey ? [{ existing: true }] : [])];
+  const steering = { managementPolicy: "ObserveOnly", deletionPolicy: "Retain", driftPolicy: "Report" };
+  const adopts = [
+    {
+      kind,
+      rule: hasKey ? "adopts by id or by name" : "adopts by id",
+      field: "adopt",
+      good: values("adopt", adoptions),
+      bad: values("adopt", [
+        {},
+        { id: "" },
+        { id: "no/id" },
+        { id: "any_1" },
+        ...(hasKey ? [{ existing: false }, { existing: true, id }] : [{ existing: true }]),
+      ]),
+    },
+  ];
+  return [
+    ...(location.type === "collection" ? adopts : []),
+    ...Object.entries(steering).map(([field, value]) => ({
+      kind,
+      rule: `${field} is one of its words`,
+      field,
+      good: values(field, [value]),
+      bad: values(field, ["Other", "", 1]),
+    })),
+  ];
+}
+
+const regions = ["au", "eu", "ap", "us", "jp", "in", "sa"];
+
+/** Where exactly one of `name` and `id` is given, and `kind` beside `name` where several kinds fit. */
+function references(field: string, wrap: (reference: object) => Spec, ofKind?: string): Omit<Rule, "kind"> {
+  const kind = ofKind ? { kind: ofKind } : {};
+  const bad: object[] = [
+    {},
+    kind,
+    { ...kind, name: "one", id: "any_1" },
+    { ...kind, name: "" },
+    { ...kind, name: "No_Name" },
+    { id: "no/id" },
+    ...(ofKind ? [{ name: "one" }, { kind: "IPPolicy", name: "one" }, { ...kind, id: "any_1" }] : []),
+  ];
+  return {
+    rule: `${field} gives a name or an id`,
+    field,
+    good: [wrap({ ...kind, name: "one" }), wrap({ id: "any_1" })],
+    bad: bad.map(wrap),
+  };
+}
+
+const oidc = { issuer: "https://login.example.org", clientId: "web", clientSecretRef: { name: "keys", key: "oidc" } };
+const arn = "arn:aws:logs:eu-west-1:1:log-group:one";
+const role = { roleArn: "arn:aws:iam::1:role/one" };
+const secret = { name: "keys", key: "cloud" };
+const creds = { cloudAccessKeyId: "AKIA", cloudSecretAccessKeyRef: secret };
+const logs = (auth: object) => ({ target: { logs: { auth, logGroupArn: arn } } });
+const monitoring = { apiKeyRef: { name: "keys", key: "monitoring" } };
+
+const of = (kind: string, ...list: Omit<Rule, "kind">[]): Rule[] => list.map((rule) => ({ kind, ...rule }));
+
+const domain: Omit<Rule, "kind"> = {
+  rule: "domain is a host name or a wildcard",
+  field: "domain",
+  good: values("domain", [
+    "a.example.com",
+    "A.Example.COM",
+    "*.example.com",
+    "xn--bcher-kva.example",
+    "1.2.example.org",
+    "_dmarc.a_b.example.org",
+  ]),
+  bad: values("domain", [
+    "",
+    "localhost",
+    "a b.example.com",
+    "-a.example.com",
+    "a-.example.com",
+    "a..example.com",
+    "https://example.com",
+    "example.com:443",
+    "example.com/",
+    "*.*.example.com",
+    "a.*.example.com",
+    "192.0.2.1",
+    `${"a".repeat(64)}.example.com`,
+    `${"a.".repeat(125)}example.com`,
+  ]),
+};
+
+const certificatePolicy: Omit<Rule, "kind"> = {
+  rule: "certificates come from freeca, with a key of one of two types",
+  field: "certificateManagementPolicy",
+  good: values("certificateManagementPolicy", [
+    {},
+    { authority: "freeca" },
+    { privateKeyType: "rsa" },
+    { authority: "freeca", privateKeyType: "ecdsa" },
+  ]),
+  bad: values("certificateManagementPolicy", [
+    { authority: "other" },
+    { privateKeyType: "ed25519" },
+    { privateKeyType: "" },
+  ]),
+};
+
+const backends = ["TunnelGroupBackend", "HTTPResponseBackend", "WeightedBackend", "FailoverBackend"];
+
+const publicKey: Omit<Rule, "kind"> = {
+  rule: "a public key is in authorized-keys format",
+  field: "publicKey",
+  good: values("publicKey", ["ssh-ed25519 AAAA", "ssh-rsa AAAA== someone@host with a name", "ssh-rsa AAAA\n"]),
+  bad: values("publicKey", [
+    "",
+    "ssh-ed25519",
+    "AAAA",
+    "-----BEGIN PUBLIC KEY-----",
+    "ssh-ed25519 AA AA\nmore",
+    "a b!",
+  ]),
+};
+
+/** Names of objects of Kubernetes that the spec gives bare. */
+const objectName = (field: string): Omit<Rule, "kind"> => ({
+  rule: `${field} is a name of a Secret`,
+  field,
+  good: values(field, ["a", "a-secret.of-mine"]),
+  bad: values(field, ["", "A-Secret", "a_secret", "-a", "a/b", `a${"b".repeat(253)}`]),
+});
+
+const edge: Omit<Rule, "kind">[] = [
+  {
+    rule: "a hostport is host:port",
+    field: "hostports",
+    good: values("hostports", [[], ["1.tcp.eu.gateway.example:20117"], ["a:1", "b:65535"]]),
+    bad: values("hostports", [
+      "a:1",
+      [""],
+      ["host"],
+      ["host:"],
+      [":80"],
+      ["host:port"],
+      ["host:123456"],
+      ["a:1:2"],
+      [1],
+    ]),
+  },
+  {
+    rule: "an address is named, since the service takes no id in its place",
+    field: "addressRefs",
+    good: [{ addressRefs: [{ name: "one" }, { name: "two" }] }],
+    bad: [{}, { id: "ra_1" }, { name: "" }, { name: "No_Name" }].map((reference) => ({ addressRefs: [reference] })),
+  },
+  references("backend.backendRef", (backendRef) => ({ backend: { backendRef } }), "TunnelGroupBackend"),
+  {
+    rule: "a backend module has a backend",
+    field: "backend",
+    good: [{ backend: { enabled: false, backendRef: { id: "bkdtg_1" } } }],
+    bad: [{ backend: {} }, { backend: { enabled: true } }, { backend: { enabled: "yes", backendRef: { id: "x" } } }],
+  },
+  references("ipRestriction.ipPolicyRefs", (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } })),
+  {
+    rule: "a rule of a policy has actions with a type",
+    field: "policy",
+    good: [
+      { policy: {} },
+      {
+        policy: {
+          inbound: [{ actions: [{ type: "deny" }] }, { actions: [] }],
+          outbound: [{ actions: [{ type: "x", config: { a: [1] } }] }],
+        },
+      },
+    ],
+    bad: [
+      { policy: { inbound: [{}] } },
+      { policy: { outbound: [{ actions: [{}] }] } },
+      { policy: { outbound: [{ actions: [{ type: "" }] }] } },
+      { policy: { inbound: [{ expressions: "true", actions: [{ type: "deny" }] }] } },
+    ],
+  },
+];
+
+export const rules: readonly Rule[] = [
+  ...kinds.flatMap(everyKind),
+  ...of(
+    "ReservedAddress",
+    { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars", "EU"]) },
+    {
+      rule: "an endpoint configuration has the id of one",
+      field: "endpointConfigurationId",
+      good: values("endpointConfigurationId", ["ec_1", "ec_2aBcD"]),
+      bad: values("endpointConfigurationId", ["", "rd_1", "ec_", "ec_a/b"]),
+    },
+  ),
+  ...of(
+    "ReservedDomain",
+    domain,
+    { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars"]) },
+    references("certificateRef", (certificateRef) => ({ certificateRef })),
+    {
+      rule: "an uploaded certificate excludes automatic management",
+      field: "certificateRef",
+      good: [{ certificateRef: { id: "cert_1" } }, { certificateManagementPolicy: {} }],
+      bad: [{ certificateRef: { id: "cert_1" }, certificateManagementPolicy: {} }],
+    },
+    certificatePolicy,
+  ),
+  ...of("TunnelGroupBackend", {
+    rule: "labels are texts",
+    field: "labels",
+    good: values("labels", [{ app: "web", "any key / at all": "" }]),
+    bad: values("labels", [{}, { app: 1 }, { app: null, b: {} }, ["app"], "app=web"]),
+  }),
+  ...of("TCPEdge", ...edge),
+  ...of(
+    "TLSEdge",
+    ...edge,
+    references("mutualTls.certificateAuthorityRefs", (reference) => ({
+      mutualTls: { certificateAuthorityRefs: [reference] },
+    })),
+    {
+      rule: "TLS ends at the edge or upstream, where it has no minimum version",
+      field: "tlsTermination",
+      good: [
+        { tlsTermination: {} },
+        { tlsTermination: { enabled: false, terminateAt: "edge", minVersion: "1.2" } },
+        { tlsTermination: { terminateAt: "upstream" } },
+        { tlsTermination: { minVersion: "1.3" } },
+      ],
+      bad: [
+        { tlsTermination: { terminateAt: "moon" } },
+        { tlsTermination: { terminateAt: "upstream", minVersion: "1.2" } },
+        { tlsTermination: { minVersion: "" } },
+        { tlsTermination: { minVersion: 1.2 } },
+      ],
+    },
+    { rule: "mutual TLS has authorities", field: "mutualTls", good: [], bad: [{ mutualTls: {} }] },
+  ),
+  ...of(
+    "HTTPResponseBackend",
+    {
+      rule: "a status code of HTTP",
+      field: "statusCode",
+      good: values("statusCode", [100, 200, 418, 599]),
+      bad: values("statusCode", [99, 600, 0, -200, 200.5, "200"]),
+    },
+    {
+      rule: "headers are texts",
+      field: "headers",
+      good: values("headers", [{}, { "X-A": "" }]),
+      bad: values("headers", [{ a: 1 }, ["a: b"], "a: b"]),
+    },
+  ),
+  ...of(
+    "WeightedBackend",
+    ...backends.map((kind) =>
+      references("backends", (backendRef) => ({ backends: [{ backendRef, weight: 1 }] }), kind),
+    ),
+    {
+      rule: "weights from 0 to 10000, and each backend once",
+      field: "backends",
+      good: values("backends", [
+        [],
+        [{ backendRef: { id: "bkdtg_1" }, weight: 0 }],
+        [
+          { backendRef: { id: "bkdtg_1" }, weight: 10_000 },
+          { backendRef: { id: "bkdtg_2" }, weight: 10_000 },
+        ],
+      ]),
+      bad: values("backends", [
+        [{ backendRef: { id: "bkdtg_1" }, weight: -1 }],
+        [{ backendRef: { id: "bkdtg_1" }, weight: 10_001 }],
+        [{ backendRef: { id: "bkdtg_1" }, weight: 0.5 }],
+        [{ backendRef: { id: "bkdtg_1" } }],
+        [{ weight: 1 }],
+        [
+          { backendRef: { id: "bkdtg_1" }, weight: 1 },
+          { backendRef: { id: "bkdtg_1" }, weight: 2 },
+        ],
+      ]),
+    },
+  ),
+  ...of(
+    "FailoverBackend",
+    ...backends.map((kind) => references("backendRefs", (reference) => ({ backendRefs: [reference] }), kind)),
+  ),
+  ...of("AgentIngress", domain, certificatePolicy),
+  ...of("APIKey", objectName("tokenSecretName")),
+  ...of("SSHCredential", publicKey, {
+    rule: "ACL rules are bind:<target> or *",
+    field: "acl",
+    good: values("acl", [[], ["*"], ["bind:*.example.org", "bind:app=*"]]),
+    bad: values("acl", [[""], ["bind:"], ["example.org"], ["allow:x"], "*", [1]]),
+  }),
+  ...of(
+    "SSHHostCertificate",
+    publicKey,
+    objectName("certificateSecretName"),
+    {
+      rule: "an SSH authority has the id of one",
+      field: "sshCertificateAuthorityId",
+      good: values("sshCertificateAuthorityId", ["sshca_1", "sshca_2aBcD"]),
+      bad: values("sshCertificateAuthorityId", ["", "ca_1", "sshca_", "sshca_a/b", undefined]),
+    },
+    ...["validAfter", "validUntil"].map(
+      (field): Omit<Rule, "kind"> => ({
+        rule: `${field} is in RFC 3339`,
+        field,
+        good: values(field, ["2030-01-31T12:00:00Z", "2030-01-31T12:00:00+02:00"]),
+        bad: values(field, ["", "2030-01-31", "tomorrow", "2030-13-31T12:00:00Z", "2030-01-31 12:00:00"]),
+      }),
+    ),
+    {
+      rule: "renewBefore is a duration, and only where the end is not fixed",
+      field: "renewBefore",
+      good: values("renewBefore", ["720h", "90m", "1h30m", "0.5h"]),
+      bad: [
+        ...values("renewBefore", ["", "30d", "1", "-1h", "1 h"]),
+        { renewBefore: "1h", validUntil: "2030-01-31T12:00:00Z" },
+      ],
+    },
+  ),
+  ...of("CertificateAuthority", {
+    rule: "certificates are given inline, or by one source",
+    field: "",
+    good: [
+      { caPem: "-----BEGIN CERTIFICATE-----" },
+      { caPem: undefined, caPemFrom: { configMapKeyRef: { name: "a", key: "ca.crt" } } },
+      { caPem: undefined, caPemFrom: { secretKeyRef: { name: "a", key: "ca.crt" } } },
+    ],
+    bad: [
+      { caPem: undefined },
+      { caPem: "" },
+      { caPemFrom: { secretKeyRef: { name: "a", key: "ca.crt" } } },
+      { caPem: undefined, caPemFrom: {} },
+      {
+        caPem: undefined,
+        caPemFrom: { configMapKeyRef: { name: "a", key: "b" }, secretKeyRef: { name: "a", key: "b" } },
+      },
+      { caPem: undefined, caPemFrom: { secretKeyRef: { name: "a" } } },
+      { caPem: undefined, caPemFrom: { configMapKeyRef: { name: "a", key: "a/b" } } },
+    ],
+  }),
+  ...of("TLSCertificate", objectName("secretName")),
+  ...of(
+    "EventDestination",
+    {
+      rule: "the only format is json",
+      field: "format",
+      good: values("format", ["json"]),
+      bad: values("format", ["JSON", "xml", ""]),
+    },
+    {
+      rule: "exactly one target",
+      field: "target",
+      good: [
+        logs({ role }),
+        { target: { delivery: { auth: { role }, deliveryStreamArn: arn } } },
+        { target: { stream: { auth: { role }, streamArn: arn } } },
+        { target: { monitoring } },
+      ],
+      bad: [
+        { target: undefined },
+        { target: {} },
+        { target: { ...logs({ role }).target, monitoring } },
+        {
+          target: { stream: { auth: { role }, streamArn: arn }, delivery: { auth: { role }, deliveryStreamArn: arn } },
+        },
+      ],
+    },
+    {
+      rule: "exactly one way to authenticate",
+      field: "target.logs.auth",
+      good: [logs({ role }), logs({ creds })],
+      bad: [logs({}), logs({ role, creds }), logs({ role: {} }), logs({ creds: { cloudAccessKeyId: "AKIA" } })],
+    },
+    {
+      rule: "a target has its resource name",
+      field: "target",
+      good: [],
+      bad: [
+        { target: { logs: { auth: { role } } } },
+        { target: { delivery: { auth: { role }, deliveryStreamArn: "" } } },
+        { target: { stream: { streamArn: arn } } },
+        { target: { monitoring: {} } },
+      ],
+    },
+    {
+      rule: "a secret is a name and a key",
+      field: "target.monitoring.apiKeyRef",
+      good: [{ target: { monitoring } }],
+      bad: [
+        { target: { monitoring: { apiKeyRef: { name: "keys" } } } },
+        { target: { monitoring: { apiKeyRef: { key: "a" } } } },
+        { target: { monitoring: { apiKeyRef: { name: "keys", key: "a/b" } } } },
+        { target: { monitoring: { apiKeyRef: { name: "Keys_", key: "a" } } } },
+        { target: { monitoring: { apiKeyRef: "a key" } } },
+      ],
+    },
+  ),
+  ...of(
+    "EventSubscription",
+    {
+      rule: "a source has an event type",
+      field: "sources",
+      good: values("sources", [[], [{ type: "ip_policy_created.v0" }], [{ type: "a.v0" }, { type: "b_2.v12" }]]),
+      bad: values("sources", [
+        [{}],
+        [{ type: "" }],
+        [{ type: "ip_policy_created" }],
+        [{ type: "ip_policy_created.v" }],
+        [{ type: "ip_policy_created.0" }],
+        [{ type: "IP_Policy.v0" }],
+        [{ type: "ip-policy.v0" }],
+        ["ip_policy_created.v0"],
+      ]),
+    },
+    references("destinationRefs", (reference) => ({ destinationRefs: [reference] })),
+  ),
+  ...of(
+    "EventSource",
+    {
+      rule: "an event type is named as those of the service",
+      field: "type",
+      good: values("type", ["ip_policy_created.v0", "b_2.v12"]),
+      bad: values("type", ["", "ip_policy_created", "ip_policy_created.v", "IP_Policy.v0", "ip-policy.v0", "a/b.v0"]),
+    },
+    references("subscriptionRef", (subscriptionRef) => ({ subscriptionRef })),
+  ),
+  ...of(
+    "HTTPSEdgeRoute",
+    {
+      rule: "the edge is given by its id",
+      field: "edgeId",
+      good: values("edgeId", ["edghts_1"]),
+      bad: values("edgeId", ["", "edghtsrt_1", "edgtls_1", "edghts_", "edghts_a/b"]),
+    },
+    {
+      rule: "the route is given by its id",
+      field: "routeId",
+      good: values("routeId", ["edghtsrt_1"]),
+      bad: values("routeId", ["", "edghts_1", "edghtsrt_", "edghtsrt_a/b"]),
+    },
+    {
+      rule: "times are seconds in unsigned 32 bits",
+      field: "oidc",
+      good: [0, 4_294_967_295].map((maximumDuration) => ({ oidc: { ...oidc, maximumDuration } })),
+      bad: [-1, 4_294_967_296, 1.5, "60"].map((inactivityTimeout) => ({ oidc: { ...oidc, inactivityTimeout } })),
+    },
+    {
+      rule: "OpenID Connect has an issuer, a client and its secret",
+      field: "oidc",
+      good: [{ oidc }, { oidc: { ...oidc, scopes: ["openid"] } }],
+      bad: [
+        { oidc: { ...oidc, issuer: undefined } },
+        { oidc: { ...oidc, issuer: "login.example.org" } },
+        { oidc: { ...oidc, clientId: "" } },
+        { oidc: { ...oidc, clientSecretRef: undefined } },
+        { oidc: { ...oidc, scopes: [""] } },
+      ],
+    },
+    {
+      rule: "SAML has the metadata of a provider",
+      field: "saml",
+      good: [{ saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: ["staff"] } }],
+      bad: [
+        { saml: {} },
+        { saml: { idpMetadata: "" } },
+        { saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: [] } },
+      ],
+    },
+    {
+      rule: "a webhook has a provider, and not always a secret",
+      field: "webhookVerification",
+      good: [{ webhookVerification: { provider: "sns" } }],
+      bad: [
+        { webhookVerification: {} },
+        { webhookVerification: { provider: "" } },
+        { webhookVerification: { provider: "github", secretRef: { name: "keys" } } },
+      ],
+    },
+    references("ipRestriction.ipPolicyRefs", (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } })),
+  ),
+];
