@@ -205,7 +205,7 @@ describe.skipIf(!programs)(`external-dns and BIND ${programs ? "" : withoutBind}
     expect(await bind.cname(name)).toEqual([status.cnameTarget]);
     expect(status.certificate.id).toBe(story.simulator.control.objects("tls_certificates")[0]?.["id"]);
     await page.run("From apply to Ready");
-    // the others run in test/e2e/daily-pages.test.ts
+    // the others run in test/e2e/pages/daily.test.ts
     expect(page.unused.filter((block) => block.startsWith("From apply to Ready"))).toEqual([]);
   });
 

@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
-import { isOurs } from "../support/kube.ts";
-import { authorityPem, secret, tlsSecret } from "../support/samples.ts";
-import { useWorld } from "../support/world.ts";
-import { Page } from "./support/page.ts";
-import { pluginShell } from "./support/plugin-shell.ts";
+import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { isOurs } from "../../support/kube.ts";
+import { authorityPem, secret, tlsSecret } from "../../support/samples.ts";
+import { useWorld } from "../../support/world.ts";
+import { Page } from "../support/page.ts";
+import { pluginShell } from "../support/plugin-shell.ts";
 
 /** Does what the pages for every day say, in one namespace: each in the state that the ones before have left. */
 const world = useWorld({ env: { SESSION_SYNC_INTERVAL: "1s" } });
@@ -63,7 +63,7 @@ test("troubleshooting", async () => {
 describe("with k9s", () => {
   /** As k9s puts values in the place of its variables, before it runs the command of a key. */
   const pressed = async (name: string, values: Record<string, string>): Promise<string> => {
-    const { plugins } = parse(await readFile(join(import.meta.dirname, "../../examples/k9s/plugins.yaml"), "utf8"));
+    const { plugins } = parse(await readFile(join(import.meta.dirname, "../../../examples/k9s/plugins.yaml"), "utf8"));
     const [flag, script] = plugins[name].args as [string, string];
     expect([plugins[name].command, flag]).toEqual(["sh", "-c"]);
     return shell.run(script.replace(/\$([\w-]+)/g, (_, variable) => values[variable] ?? `no ${variable}`));

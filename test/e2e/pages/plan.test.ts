@@ -2,10 +2,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { manifest } from "../../tools/shared/objects.ts";
-import { useWorld } from "../support/world.ts";
-import { Page } from "./support/page.ts";
-import { pluginShell } from "./support/plugin-shell.ts";
+import { manifest } from "../../../tools/shared/objects.ts";
+import { useWorld } from "../../support/world.ts";
+import { Page } from "../support/page.ts";
+import { pluginShell } from "../support/plugin-shell.ts";
 
 /** Does what the page says, and what the workflow in examples/ci does. */
 const world = useWorld();
@@ -29,7 +29,7 @@ interface Workflow {
 }
 
 async function stepOf(name: string): Promise<string> {
-  const text = await readFile(join(import.meta.dirname, "../../examples/ci/plan.yaml"), "utf8");
+  const text = await readFile(join(import.meta.dirname, "../../../examples/ci/plan.yaml"), "utf8");
   const { jobs } = parse(text) as Workflow;
   return jobs.plan.steps.find((step) => step.name === name)?.run ?? "";
 }

@@ -3,22 +3,22 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { helmBinary } from "../../tools/cluster/build/build.ts";
-import type { Cluster } from "../../tools/cluster/cluster.ts";
-import { startCluster } from "../../tools/cluster/start.ts";
-import { conditionOf, isReady, type KubeJSON } from "../../tools/shared/objects.ts";
-import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
-import { definitionsOf } from "./support/foreign-definitions.ts";
-import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";
-import { Kubelet } from "./support/kubelet.ts";
-import { Page, Shell } from "./support/page.ts";
+import { helmBinary } from "../../../tools/cluster/build/build.ts";
+import type { Cluster } from "../../../tools/cluster/cluster.ts";
+import { startCluster } from "../../../tools/cluster/start.ts";
+import { conditionOf, isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
+import { type Simulator, startSimulator } from "../../../tools/simulator/simulator.ts";
+import { definitionsOf } from "../support/foreign-definitions.ts";
+import { chart, type Helm, helmFor, objectsIn, succeeded } from "../support/helm.ts";
+import { Kubelet } from "../support/kubelet.ts";
+import { Page, Shell } from "../support/page.ts";
 
 /**
  * Does what the pages for users say, in their words, with kubectl and Helm on the PATH and a node that runs what the
  * chart deploys. What cannot exist here is replaced: the registry by the chart's folder, and the address and key of the
  * service by those of the simulator. Each block of each page has to be used by some test.
  */
-const root = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "../../..");
 const OCI = "oci://ghcr.io/tunnelgateway/charts/tunnel-gateway-operator";
 const NAMESPACE = "tunnel-gateway";
 

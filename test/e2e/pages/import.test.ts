@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { useWorld } from "../support/world.ts";
-import { Page } from "./support/page.ts";
-import { pluginShell } from "./support/plugin-shell.ts";
+import { useWorld } from "../../support/world.ts";
+import { Page } from "../support/page.ts";
+import { pluginShell } from "../support/plugin-shell.ts";
 
 /** Does what the page says, with kubectl, its plug-in and the operator on an account that somebody has made by hand. */
 const world = useWorld();

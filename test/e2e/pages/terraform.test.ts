@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { useWorld } from "../support/world.ts";
-import { Page } from "./support/page.ts";
-import { pluginShell } from "./support/plugin-shell.ts";
+import { useWorld } from "../../support/world.ts";
+import { Page } from "../support/page.ts";
+import { pluginShell } from "../support/plugin-shell.ts";
 
 /** Does what the page says, with the state of an account that Terraform has made. */
 const world = useWorld();

@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { useWorld } from "../support/world.ts";
-import { Page, Shell } from "./support/page.ts";
+import { useWorld } from "../../support/world.ts";
+import { Page, Shell } from "../support/page.ts";
 
 /** Does what the tutorial says, with kubectl, and looks at the account in between. */
 const world = useWorld();

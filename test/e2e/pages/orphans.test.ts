@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { manifest } from "../../tools/shared/objects.ts";
-import { useWorld } from "../support/world.ts";
-import { Page } from "./support/page.ts";
-import { pluginShell } from "./support/plugin-shell.ts";
+import { manifest } from "../../../tools/shared/objects.ts";
+import { useWorld } from "../../support/world.ts";
+import { Page } from "../support/page.ts";
+import { pluginShell } from "../support/plugin-shell.ts";
 
 /** Does what the page says, in an account with a remote that was left behind and one that a person has made. */
 const world = useWorld();
