@@ -153,9 +153,16 @@ describe("an account", () => {
   });
 
   test("that answers a look with garbage says so, and is asked again", async () => {
-    control().fault({ method: "GET", path: "/ip_policies/", action: { garbage: true } });
+    // until it was seen: the next look follows within milliseconds
+    control().fault({
+      method: "GET",
+      path: "/ip_policies/",
+      times: Number.POSITIVE_INFINITY,
+      action: { garbage: true },
+    });
     const [one] = settled;
     await stay("UnexpectedResponse", [one]);
+    control().clearFaults();
     const [object] = await world.reconcileNow(one);
     expect(conditionOf(object, "Synced")?.status).toBe("True");
   });
