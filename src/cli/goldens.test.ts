@@ -62,7 +62,7 @@ async function expectGolden(line: string, name: string): Promise<void> {
   }
   const all = [`$ kubectl tunnelgateway ${line}`, `=== in a pipe\n${inPipe}`, ...parts].join("\n\n");
   // A colour is readable in a file as the name of its escape sequence.
-  await expect(`${all}\n`.replaceAll("\x1b", "\\e")).toMatchFileSnapshot(`goldens/${fileOf(name)}.txt`);
+  await expect(`${all}\n`.replaceAll("\x1b", "\\e")).toMatchFileSnapshot(`${fileOf(name)}.txt`);
 }
 
 test.each([
@@ -74,7 +74,7 @@ test.each([
   if (namespace) vi.stubEnv("POD_NAMESPACE", namespace);
   writing(how);
   const text = `$ kubectl tunnelgateway ${line}\n\n${transcript(await run(line))}\n`;
-  await expect(text).toMatchFileSnapshot(`goldens/${fileOf(`uninstall ${what}`)}.txt`);
+  await expect(text).toMatchFileSnapshot(`${fileOf(`uninstall ${what}`)}.txt`);
 });
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
   const value: unknown = JSON.parse(stdout);
   // Members that a schema does not name are left out by `parse`.
   expect(outputs[command].parse(value)).toEqual(value);
-  await expect(`${stdout}\n`).toMatchFileSnapshot(`goldens/${fileOf(line)}.json`);
+  await expect(`${stdout}\n`).toMatchFileSnapshot(`${fileOf(line)}.json`);
   expect(parse((await run(`${line} -o yaml`)).stdout)).toEqual(value);
 });
 
@@ -111,4 +111,8 @@ test("no line of a table, a tree or a screen is wider than the terminal", async 
   }
 });
 
-const fileOf = (line: string): string => line.replaceAll(/[^a-z0-9]+/g, "-").replace(/^-/, "");
+/** Without its ending, in the folder of its command. */
+function fileOf(line: string): string {
+  const name = line.replaceAll(/[^a-z0-9]+/g, "-").replace(/^-/, "");
+  return `goldens/${name.split("-")[0]}/${name}`;
+}
