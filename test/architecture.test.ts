@@ -198,6 +198,25 @@ describe("the rooms of src", () => {
   });
 });
 
+describe("a folder", () => {
+  const names = (folder: string): [string, Set<string>][] => {
+    const entries = readdirSync(join(root, folder), { withFileTypes: true }).filter(
+      ({ name }) => !/^node_mod/.test(name),
+    );
+    const own = new Set(entries.map(({ name }) => name.replace(/(\.\w+)?(\.test)?\.ts$/, "")));
+    return [
+      [folder, own],
+      ...entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => names(join(folder, name))),
+    ];
+  };
+
+  it("has fewer than 25 names, a module and its tests counted once", () => {
+    const all = ["src", "test", "tools"].flatMap(names);
+    expect(all.length).toBeGreaterThan(100);
+    expect(all.filter(([, { size }]) => size >= 25).map(([folder, { size }]) => `${folder}: ${size}`)).toEqual([]);
+  });
+});
+
 describe("what converges", () => {
   it("knows only types of the runtime", () => {
     const loaded = imports.filter(

@@ -24,11 +24,11 @@ import {
 } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
-import { findByNaturalKey } from "../find/by-natural-key.ts";
 import { isUnclaimed, refuseForeignMark } from "../find/conflicts.ts";
 import { refuseOtherHolder } from "../find/holders.ts";
 import { refuseCreateInMassLoss } from "../find/mass-loss.ts";
 import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
+import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
 import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 
 /**

@@ -5,13 +5,13 @@ import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../o
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions, retiringOf, serviceNow } from "../context.ts";
 import { keepRecords } from "../dns/withdraw.ts";
-import { refuseUnsettled } from "../find/by-intent.ts";
-import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { isHandoverPending } from "../find/handover.ts";
 import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
+import { refuseUnsettled } from "../find/ways/by-intent.ts";
+import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { namesOf, refuseWhileUsed, remainingUsers, StillUsed, sentence } from "./in-use.ts";

@@ -4,11 +4,11 @@ import { type Intent, intentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { listOf } from "../../schema/define.ts";
 import type { ReconcileContext } from "../context.ts";
-import { findByAdoptID, findExisting } from "./by-adopt.ts";
-import { findByIntent, findSuccessor } from "./by-intent.ts";
-import { findByOwnerMark } from "./by-owner-mark.ts";
-import { findBySpec } from "./by-spec.ts";
-import { findByStatusID } from "./by-status-id.ts";
+import { findByAdoptID, findExisting } from "./ways/by-adopt.ts";
+import { findByIntent, findSuccessor } from "./ways/by-intent.ts";
+import { findByOwnerMark } from "./ways/by-owner-mark.ts";
+import { findBySpec } from "./ways/by-spec.ts";
+import { findByStatusID } from "./ways/by-status-id.ts";
 
 interface Strategy {
   readonly name: string;

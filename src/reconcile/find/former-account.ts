@@ -2,8 +2,8 @@ import type { Remote } from "../../gateway/resource.ts";
 import { intentOf } from "../../objects/intent.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
-import { findByIntent } from "./by-intent.ts";
 import { findRemote } from "./find.ts";
+import { findByIntent } from "./ways/by-intent.ts";
 
 /** Whether the spec has come to name another account while the outcome of a create in the former one is unknown. */
 export const isInFormerAccount = ({ accountName, specifiedAccountName, object }: ReconcileContext): boolean =>

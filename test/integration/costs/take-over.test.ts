@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { takeOver } from "../../../tools/bench/take-over.ts";
+import { takeOver } from "../../../tools/bench/take-over/take-over.ts";
 import { useCluster } from "../../../tools/cluster/use.ts";
 
-/** More than one of each type. People run it with thousands: tools/bench/trial.ts. */
+/** More than one of each type. People run it with thousands: tools/bench/take-over/trial.ts. */
 const RESOURCES = 40;
 
 const cluster = useCluster();

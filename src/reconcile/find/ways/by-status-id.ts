@@ -1,21 +1,21 @@
-import { waitFor } from "../../account/requests/turn.ts";
-import type { Remote } from "../../gateway/resource.ts";
+import { waitFor } from "../../../account/requests/turn.ts";
+import type { Remote } from "../../../gateway/resource.ts";
 import {
   isDeleting,
   isObserveOnly,
   isObserver,
   isReconcileRequested,
   type ManagedObject,
-} from "../../objects/object.ts";
-import { originOf } from "../../objects/origin.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
-import { readinessOf } from "../../schema/readiness.ts";
-import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, serviceNow } from "../context.ts";
+} from "../../../objects/object.ts";
+import { originOf } from "../../../objects/origin.ts";
+import { Blocked } from "../../../objects/reconcile-error.ts";
+import { readinessOf } from "../../../schema/readiness.ts";
+import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, serviceNow } from "../../context.ts";
+import { refuseForeignMark, remoteMissing } from "../conflicts.ts";
+import { refuseOtherHolder } from "../holders.ts";
+import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "../mass-loss.ts";
 import { adopt } from "./by-adopt.ts";
 import { findByOwnerMark } from "./by-owner-mark.ts";
-import { refuseForeignMark, remoteMissing } from "./conflicts.ts";
-import { refuseOtherHolder } from "./holders.ts";
-import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "./mass-loss.ts";
 
 /**
  * The remote with the id in the status. If the service answers that it does not exist: one with this object's mark,

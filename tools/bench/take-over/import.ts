@@ -1,7 +1,7 @@
 // Measures `import --all` of an account with many resources at the default request budget.
 import { parseArgs } from "node:util";
-import { runCommand } from "../shared/operator.ts";
-import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { runCommand } from "../../shared/operator.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { fill } from "./account.ts";
 
 const { values } = parseArgs({ options: { resources: { type: "string", default: "3000" } } });

@@ -1,19 +1,19 @@
-import type { Find } from "../../account/remotes/remotes.ts";
-import type { Remote } from "../../gateway/resource.ts";
-import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../objects/intent.ts";
-import { isDeleting } from "../../objects/object.ts";
-import { originByTime, originOfMarked } from "../../objects/origin.ts";
-import { canBeMarked, isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
-import { fromAnswer } from "../../schema/wire/answer.ts";
-import { differences } from "../../schema/wire/compare.ts";
-import { type ReconcileContext, remotesOf, requestOptions, retire, retiringOf, serviceNow } from "../context.ts";
-import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected.ts";
+import type { Find } from "../../../account/remotes/remotes.ts";
+import type { Remote } from "../../../gateway/resource.ts";
+import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../../objects/intent.ts";
+import { isDeleting } from "../../../objects/object.ts";
+import { originByTime, originOfMarked } from "../../../objects/origin.ts";
+import { canBeMarked, isMarkOf, ownerMarkOf } from "../../../objects/ownership.ts";
+import { Waiting } from "../../../objects/reconcile-error.ts";
+import { fromAnswer } from "../../../schema/wire/answer.ts";
+import { differences } from "../../../schema/wire/compare.ts";
+import { type ReconcileContext, remotesOf, requestOptions, retire, retiringOf, serviceNow } from "../../context.ts";
+import { type Expected, expectedOf, expectedOfIntent } from "../../desired/expected.ts";
+import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "../conflicts.ts";
+import { refuseUnreadableHolder } from "../holders.ts";
+import { readUnlistedMarks } from "../unlisted-marks.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
-import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
-import { refuseUnreadableHolder } from "./holders.ts";
-import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
  * For an object without an id in its status, whose create is known only from the intent. Finds the remote that the

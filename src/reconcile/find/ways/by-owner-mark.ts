@@ -1,16 +1,16 @@
-import type { Find } from "../../account/remotes/remotes.ts";
-import type { Remote } from "../../gateway/resource.ts";
-import { originOfMarked } from "../../objects/origin.ts";
-import { isMarkOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
-import { fromAnswer } from "../../schema/wire/answer.ts";
-import type { Body } from "../../schema/wire/request.ts";
-import { has, type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
-import { expectedOf } from "../desired/expected.ts";
-import { plan } from "../desired/plan.ts";
+import type { Find } from "../../../account/remotes/remotes.ts";
+import type { Remote } from "../../../gateway/resource.ts";
+import { originOfMarked } from "../../../objects/origin.ts";
+import { isMarkOf, ownerMarkOf, ownerOf } from "../../../objects/ownership.ts";
+import { Blocked } from "../../../objects/reconcile-error.ts";
+import { fromAnswer } from "../../../schema/wire/answer.ts";
+import type { Body } from "../../../schema/wire/request.ts";
+import { has, type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../../context.ts";
+import { expectedOf } from "../../desired/expected.ts";
+import { plan } from "../../desired/plan.ts";
+import { isUnclaimed, markedForObject, oldestOf } from "../conflicts.ts";
+import { readUnlistedMarks } from "../unlisted-marks.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
-import { isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
-import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
  * A remote with this object's mark that an earlier object of the same name left in the account, because it was retained

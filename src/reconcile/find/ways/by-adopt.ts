@@ -1,14 +1,14 @@
-import type { Remote } from "../../gateway/resource.ts";
-import { isObserveOnly } from "../../objects/object.ts";
-import { originOf } from "../../objects/origin.ts";
-import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
-import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import type { Remote } from "../../../gateway/resource.ts";
+import { isObserveOnly } from "../../../objects/object.ts";
+import { originOf } from "../../../objects/origin.ts";
+import { isMarkOf, ownerMarkOf } from "../../../objects/ownership.ts";
+import { Blocked } from "../../../objects/reconcile-error.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
+import { refuseAdoption, refuseForeignMark, remoteMissing, seeRemoteOfOwner } from "../conflicts.ts";
+import { handoverSource } from "../handover.ts";
+import { refuseOtherHolder, refuseUnreadableHolder } from "../holders.ts";
+import { readMark } from "../unlisted-marks.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
-import { refuseAdoption, refuseForeignMark, remoteMissing, seeRemoteOfOwner } from "./conflicts.ts";
-import { handoverSource } from "./handover.ts";
-import { refuseOtherHolder, refuseUnreadableHolder } from "./holders.ts";
-import { readMark } from "./unlisted-marks.ts";
 
 /** The remote that `spec.adopt.id` names. */
 export async function findByAdoptID(context: ReconcileContext, id: string): Promise<Remote> {

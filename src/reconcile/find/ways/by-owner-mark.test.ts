@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { IPPolicy } from "../../kinds/ip-policy.ts";
-import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { SSHCredential } from "../../kinds/ssh-credential.ts";
-import type { ManagedObject } from "../../objects/object.ts";
-import { withOwnerMark } from "../../objects/ownership.ts";
-import { Retry } from "../../objects/reconcile-error.ts";
-import { annotations } from "../../schema/contract.ts";
-import type { Kind } from "../../schema/define.ts";
-import { Scene } from "../testing/scene.ts";
+import { IPPolicy } from "../../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
+import { SSHCredential } from "../../../kinds/ssh-credential.ts";
+import type { ManagedObject } from "../../../objects/object.ts";
+import { withOwnerMark } from "../../../objects/ownership.ts";
+import { Retry } from "../../../objects/reconcile-error.ts";
+import { annotations } from "../../../schema/contract.ts";
+import type { Kind } from "../../../schema/define.ts";
+import { Scene } from "../../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,7 +1,7 @@
 // Takes an account that people have made under management, and checks that nothing is sent but owner marks.
 import { parseArgs } from "node:util";
-import { installKinds } from "../cluster/install-kinds.ts";
-import { startCluster } from "../cluster/start.ts";
+import { installKinds } from "../../cluster/install-kinds.ts";
+import { startCluster } from "../../cluster/start.ts";
 import { takeOver } from "./take-over.ts";
 
 const { values } = parseArgs({

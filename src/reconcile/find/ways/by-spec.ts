@@ -1,21 +1,21 @@
-import type { Remote } from "../../gateway/resource.ts";
-import { idFromSpec, setsNoModule } from "../../objects/identity.ts";
-import { type Intent, openIntentOf } from "../../objects/intent.ts";
+import type { Remote } from "../../../gateway/resource.ts";
+import { idFromSpec, setsNoModule } from "../../../objects/identity.ts";
+import { type Intent, openIntentOf } from "../../../objects/intent.ts";
 import {
   isDeleting,
   isObserveOnly,
   isObserver,
   isReconcileRequested,
   type ManagedObject,
-} from "../../objects/object.ts";
-import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, retire } from "../context.ts";
-import { resolveDesired } from "../desired/desired.ts";
+} from "../../../objects/object.ts";
+import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, retire } from "../../context.ts";
+import { resolveDesired } from "../../desired/desired.ts";
+import { refuseAdoption, remoteMissing } from "../conflicts.ts";
+import { holds, refuseOtherHolder, refuseUnreadableHolder } from "../holders.ts";
+import { membersToRead } from "../module-origins.ts";
+import { isPreexisting, noteEntryOrigin } from "../sharing.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
-import { refuseAdoption, remoteMissing } from "./conflicts.ts";
-import { holds, refuseOtherHolder, refuseUnreadableHolder } from "./holders.ts";
-import { membersToRead } from "./module-origins.ts";
-import { isPreexisting, noteEntryOrigin } from "./sharing.ts";
 
 /**
  * The remote whose id follows from the spec. Undefined when it does not exist and has to be created. The account can

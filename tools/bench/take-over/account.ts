@@ -1,5 +1,5 @@
-import type { Simulator } from "../simulator/simulator.ts";
-import { ed25519PublicKey, sampleBodies } from "../simulator/testing/samples.ts";
+import type { Simulator } from "../../simulator/simulator.ts";
+import { ed25519PublicKey, sampleBodies } from "../../simulator/testing/samples.ts";
 
 /** Resources of all types in equal parts, as people have made them. */
 export function fill({ control }: Simulator, count: number): void {

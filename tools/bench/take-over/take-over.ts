@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Cluster } from "../cluster/cluster.ts";
-import { Operator, runCommand, undisturbed } from "../shared/operator.ts";
-import type { Ended } from "../shared/run.ts";
-import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import { Operator, runCommand, undisturbed } from "../../shared/operator.ts";
+import type { Ended } from "../../shared/run.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { fill } from "./account.ts";
 
 export interface TakeOverOptions {
