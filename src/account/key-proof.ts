@@ -194,13 +194,16 @@ export class KeyProof {
    */
   async ensureRecorded(): Promise<void> {
     await this.ensure();
+    const digest = this.#current;
     // The digest of the first key is known only after the first request.
-    if (this.#current === undefined || this.#isRecorded) return;
-    this.#recording ??= this.#record(this.#current).finally(() => {
+    if (digest === undefined || this.#isRecorded) return;
+    this.#recording ??= this.#record(digest).finally(() => {
       this.#recording = undefined;
     });
     await this.#recording;
-    if (!this.#isRecorded) throw new Outdated("the API key has changed");
+    if (this.#current !== digest) throw new Outdated("the API key has changed");
+    // Meanwhile, more credentials may have joined, which have records of their own.
+    await this.ensureRecorded();
   }
 
   async #record(digest: string): Promise<void> {

@@ -17,7 +17,7 @@ import type { Kind } from "../schema/define.ts";
 import { selects } from "../schema/label-selector.ts";
 import type { SessionMetrics } from "../sessions/metrics.ts";
 import { createSessions, namespaceOf } from "../sessions/sessions.ts";
-import { reconcileAccount } from "./accounts/account-controller.ts";
+import { protectAccount, reconcileAccount } from "./accounts/account-controller.ts";
 import { AccountObjects } from "./accounts/account-objects.ts";
 import { Accounts } from "./accounts/accounts.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
@@ -159,12 +159,15 @@ export function createOperator(options: OperatorOptions): Operator {
   const secretsWatched = (namespace: string) => secretInformer?.hasSyncedIn(namespace) === true;
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const turns = new WriteTurns();
+  const accountObjects = () => new AccountObjects(client, accountInformer.store, rights, isOurs, turns);
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
     keyRecords: new KeyRecords({
       ...{ client, namespace: ownNamespace, installation: config.installation, isOurs, turns },
       store: () => accountInformer.store,
       secret: () => intentKey.value,
+      protect: (object) =>
+        protectAccount({ objects: accountObjects(), store: accountInformer.store, ...dependents }, object),
     }),
     ...(metrics && { metrics }),
     store: () => accountInformer.store,
@@ -209,7 +212,7 @@ export function createOperator(options: OperatorOptions): Operator {
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: secretsWatched(request.namespace) },
-          objects: new AccountObjects(client, accountInformer.store, rights, isOurs, turns),
+          objects: accountObjects(),
           ...dependents,
           // What has an object that cannot be read would count as a certificate without one.
           loneCertificate: (account) =>

@@ -83,6 +83,7 @@ async function checkKey(
   const wait: WaitOptions = { signal, turn: new Turn(object.metadata.uid, clock) };
   accounts.assertAllowed(object);
   await objects.addFinalizer(object);
+  await assertSecretHasKey(options, object);
   await protectSecret(options, object);
   const { account, isAsked } = await accounts.check(object, wait);
   const { keyProof, breaker, lossGuard } = account;
@@ -128,17 +129,39 @@ function refuseLoss({ lossGuard: { problem } }: Account): void {
   );
 }
 
-async function protectSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
-  const { objects, readSecret } = options;
-  const { metadata, spec, status } = object;
-  const { namespace } = metadata;
+async function assertSecretHasKey(
+  { readSecret }: AccountControllerOptions,
+  { metadata, spec }: AccountObject,
+): Promise<void> {
   const { name, key } = spec.apiKeySecretRef;
-  const secret = await readSecret(namespace, name);
+  const secret = await readSecret(metadata.namespace, name);
   if (!secret)
     throw new Waiting("SecretNotReady", `Create Secret "${name}" in this namespace: spec.apiKeySecretRef refers to it`);
   if (!secret.data[key])
     throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
-  if (status?.secretName !== name) {
+}
+
+type Protection = Pick<AccountControllerOptions, "objects" | "store" | "countDependents" | "unreadableKinds">;
+
+/**
+ * Puts the finalizers on the GatewayAccount and its Secret. Call it before the first change under a key: a person who
+ * deletes the Secret right after it would otherwise take the only key with which the change can be undone. Where the
+ * operator may not write Secrets, nothing protects the Secret: the next reconcile of the GatewayAccount reports that.
+ */
+export async function protectAccount(options: Protection, object: AccountObject): Promise<void> {
+  await options.objects.addFinalizer(object);
+  try {
+    await protectSecret(options, object);
+  } catch (error) {
+    if (reconcileErrorOf(error)?.reason !== "Forbidden") throw error;
+  }
+}
+
+async function protectSecret(options: Protection, object: AccountObject): Promise<void> {
+  const { objects } = options;
+  const { namespace } = object.metadata;
+  const { name } = object.spec.apiKeySecretRef;
+  if (object.status?.secretName !== name) {
     await releaseSecret(options, object);
     // The Secret is recorded before it gets the finalizer, so that a later reconcile knows where to remove the
     // finalizer.
@@ -147,7 +170,7 @@ async function protectSecret(options: AccountControllerOptions, object: AccountO
   await objects.addSecretFinalizer(object, { namespace, name });
 }
 
-async function releaseSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+async function releaseSecret(options: Protection, object: AccountObject): Promise<void> {
   const { secretName } = object.status ?? {};
   if (secretName === undefined || isSecretUsedByOthers(options, object, secretName)) return;
   await options.objects.removeSecretFinalizer(object, { namespace: object.metadata.namespace, name: secretName });
@@ -157,7 +180,7 @@ async function releaseSecret(options: AccountControllerOptions, object: AccountO
  * Whether another GatewayAccount needs the Secret. One that is being deleted needs it only while objects need its key.
  */
 function isSecretUsedByOthers(
-  { store, countDependents, unreadableKinds }: AccountControllerOptions,
+  { store, countDependents, unreadableKinds }: Protection,
   { metadata }: AccountObject,
   secretName: string,
 ): boolean {

@@ -43,8 +43,7 @@ export class AccountObjects {
   ): Promise<void> {
     if (!this.#isOurs(object)) return;
     const write = async () => {
-      const latest = this.#store.get(keyOf(object));
-      const current = latest?.metadata.uid === object.metadata.uid ? latest : object;
+      const current = this.#latest(object);
       const status = change(current.status);
       if (status) this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), current, status));
     };
@@ -54,10 +53,11 @@ export class AccountObjects {
   async addFinalizer(object: AccountObject): Promise<void> {
     if (!this.#isOurs(object)) return;
     const write = async () => {
-      const written = await addFinalizer(this.#client, typeOf(GatewayAccount), object);
+      const written = await addFinalizer(this.#client, typeOf(GatewayAccount), this.#latest(object));
       if (written) this.#store.put(written as AccountObject);
     };
-    await ignoringNotFound(() => this.#rights.during(object.metadata.namespace ?? "", write));
+    const inTurn = () => this.#turns.run(keyOf(object), write);
+    await ignoringNotFound(() => this.#rights.during(object.metadata.namespace ?? "", inTurn));
   }
 
   async removeFinalizer(object: AccountObject): Promise<void> {
@@ -70,14 +70,20 @@ export class AccountObjects {
   /** Keeps the Secret from being deleted while the account needs it. */
   async addSecretFinalizer(object: AccountObject, ref: ObjectRef): Promise<void> {
     if (!this.#isOurs(object)) return;
-    await ignoringNotFound(async () => {
+    const write = async () => {
       await addFinalizer(this.#client, secrets, await this.#metadataOf(ref));
-    });
+    };
+    await ignoringNotFound(() => this.#turns.run(keyOf(object), write));
   }
 
   async removeSecretFinalizer(object: AccountObject, ref: ObjectRef): Promise<void> {
     if (!this.#isOurs(object)) return;
     await ignoringNotFound(async () => removeFinalizer(this.#client, secrets, await this.#metadataOf(ref), FINALIZER));
+  }
+
+  #latest(object: AccountObject): AccountObject {
+    const latest = this.#store.get(keyOf(object));
+    return latest?.metadata.uid === object.metadata.uid ? latest : object;
   }
 
   #metadataOf(ref: ObjectRef): Promise<KubeObject> {

@@ -3,7 +3,7 @@ import type { Account } from "../../account/account.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
+import { FINALIZER, INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { MOST_RECORDS } from "./key-records.ts";
 import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
 
@@ -266,6 +266,42 @@ it("a key that others have recorded is unknown to a GatewayAccount whose remotes
   await change("a");
   await expect(change("b")).rejects.toEqual(mismatch);
   expect(digests("b")).toBeUndefined();
+});
+
+describe("the GatewayAccount and its Secret", () => {
+  const finalizers = () => [scene.latest("a")?.metadata.finalizers, scene.finalizersOfSecret("a")];
+
+  // guards against a Secret that a person deletes between the first change and the first check of the key
+  it("have the finalizer before the first change is sent, although the key was not checked yet", async () => {
+    recorded("a");
+    scene.failing = ({ method, path }) =>
+      method === "PATCH" && path.includes("/secrets/") ? { status: 500 } : undefined;
+    await expect(change("a")).rejects.toThrow("Waiting for the Kubernetes API");
+    expect(scene.seen.filter(({ method }) => method === "PATCH")).toEqual([]);
+    scene.failing = () => undefined;
+    await change("a");
+    expect(finalizers()).toEqual([[FINALIZER], [FINALIZER]]);
+    scene.deleteAccount("a");
+    await scene.reconcile("a");
+    expect(finalizers()).toEqual([undefined, []]);
+  });
+
+  it("do not stop changes where the operator may not write Secrets", async () => {
+    recorded("a");
+    scene.failing = ({ method, path }) =>
+      method === "PATCH" && path.includes("/secrets/") ? { status: 403 } : undefined;
+    await change("a");
+    expect(finalizers()).toEqual([[FINALIZER], []]);
+    await scene.reconcile("a");
+    expect(scene.condition("a", "Ready")?.reason).toBe("Forbidden");
+  });
+
+  it("get no second write from a check of the key at the same time", async () => {
+    recorded("a");
+    await Promise.all([change("a"), scene.reconcile("a")]);
+    const finalized = scene.writes.filter((write) => !write.endsWith("/status"));
+    expect(finalized.map((write) => write.split("/").at(-2))).toEqual(["gatewayaccounts", "secrets"]);
+  });
 });
 
 it("a GatewayAccount that joins a shared account records the key before its next change", async () => {

@@ -33,6 +33,11 @@ export interface KeyRecordsOptions {
   isOurs?: (object: AccountObject) => boolean;
   /** Shared by everything that writes to GatewayAccounts. */
   turns?: WriteTurns;
+  /**
+   * Keeps a GatewayAccount and its Secret from being deleted while objects need them. Called before a key is recorded,
+   * so before the first change under it. Default: nothing is called.
+   */
+  protect?: (object: AccountObject) => Promise<void>;
 }
 
 type Holder = Pick<Credentials, "key" | "uid">;
@@ -70,8 +75,10 @@ export class KeyRecords implements KeyRecording {
   }
 
   /** Writes one record after the other, since two accounts may share credentials for a moment. */
-  add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
-    return this.#turns.run(holder.key, () => this.#add(holder, record, which));
+  async add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
+    const object = this.#accountObject(holder.key, holder.uid);
+    if (object && !object.status?.keyDigests?.includes(record)) await this.#options.protect?.(object);
+    await this.#turns.run(holder.key, () => this.#add(holder, record, which));
   }
 
   async #add(holder: Holder, record: string, { alone }: { alone: boolean }): Promise<void> {

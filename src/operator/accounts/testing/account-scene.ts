@@ -17,11 +17,12 @@ import { FakeApiServer } from "../../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../../runtime/testing/logs.ts";
 import { VirtualClock } from "../../../runtime/testing/virtual-clock.ts";
 import { annotations, INTENT_KEY_SECRET } from "../../../schema/contract.ts";
-import { type LoneCertificate, reconcileAccount } from "../account-controller.ts";
+import { type LoneCertificate, protectAccount, reconcileAccount } from "../account-controller.ts";
 import { AccountObjects } from "../account-objects.ts";
 import { Accounts } from "../accounts.ts";
 import type { AccountObject } from "../all-credentials.ts";
 import { KeyRecords } from "../key-records.ts";
+import { WriteTurns } from "../write-turns.ts";
 
 const ACCOUNTS = "tunnelgateway.dev/v1/gatewayaccounts";
 const SECRETS = "v1/secrets";
@@ -84,6 +85,7 @@ export class AccountScene {
   readonly #config: Config;
   readonly #objects: AccountObjects;
   readonly #client: KubeClient;
+  readonly #turns = new WriteTurns();
   /** With which records of keys are made. */
   #secret = createSecretKey(Buffer.alloc(32, 1));
   #accounts: Accounts;
@@ -100,10 +102,8 @@ export class AccountScene {
     this.#secretsWatched = options.secretsWatched ?? false;
     const env = { GATEWAY_BASE_URL: service.url, GATEWAY_API_KEY: OWN_KEY, REQUESTS_PER_MINUTE: "0", ...options.env };
     this.#config = { ...readConfig(env), apiKey: async () => this.ownKey };
-    this.#objects = new AccountObjects(client, this.store, {
-      during: (_, write) => write(),
-      settle: async () => {},
-    });
+    const rights = { during: <T>(_: string, write: () => Promise<T>) => write(), settle: async () => {} };
+    this.#objects = new AccountObjects(client, this.store, rights, () => this.isOurs, this.#turns);
     this.#watchAccounts();
     const metadata = { name: INTENT_KEY_SECRET, namespace: "operator" };
     server.storage.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata });
@@ -169,20 +169,25 @@ export class AccountScene {
   }
 
   reconcile(name: string): Promise<Result> {
-    const { accounts, store, clock, log } = this;
+    const { accounts, clock, log } = this;
     const { resyncSeconds, baseURL } = this.#config;
     const options = {
-      ...{ accounts, store, clock, resyncSeconds, baseURL },
-      objects: this.#objects,
+      ...{ accounts, clock, resyncSeconds, baseURL, ...this.#protection() },
       secretsWatched: this.#secretsWatched,
       readSecret: this.#readSecret,
-      countDependents: (key: string) => this.dependents.get(key) ?? 0,
-      unreadableKinds: () => this.unreadableKinds,
       loneCertificate: () => this.loneCertificate,
     };
     const signal = new AbortController().signal;
     const request = { key: `n/${name}`, namespace: "n", name, attempt: 0, priority: 0, signal, log, reconcileID: "r" };
     return reconcileAccount(options, request);
+  }
+
+  #protection() {
+    return {
+      ...{ objects: this.#objects, store: this.store },
+      countDependents: (key: string) => this.dependents.get(key) ?? 0,
+      unreadableKinds: () => this.unreadableKinds,
+    };
   }
 
   latest(name: string): AccountObject | undefined {
@@ -252,6 +257,8 @@ export class AccountScene {
         ...{ client: this.#client, namespace: "operator", installation: "default", store: () => this.store },
         secret: () => this.#secret,
         isOurs: () => this.isOurs,
+        turns: this.#turns,
+        protect: (object) => protectAccount(this.#protection(), object),
       }),
       assertMaySend: () => {},
       onListDelta: () => {},
