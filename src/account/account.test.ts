@@ -71,6 +71,25 @@ it.each([true, false])("reads a missing remote again while an object has it: %s"
   expect(account.lossGuard.isSuspected).toBe(hasObject);
 });
 
+it("tells of a missing remote that is back, and then suspects no loss any more", async () => {
+  const told: unknown[] = [];
+  account = accountWith({ onListDelta: ({ name }, delta) => told.push([name, delta]) });
+  const { id } = scene.gateway.seed(ipPolicies, {});
+  account.lossGuard.suspect({ resource: ipPolicies, id }, { missing: 5, total: 5 });
+  await scene.clock.advance(2000);
+  await account.recheckMissing(request.signal);
+  expect(told.at(-1)).toEqual(["ip_policies", { changed: [id], absent: [] }]);
+  expect(account.lossGuard.isSuspected).toBe(false);
+});
+
+it("was listed when the latest list of any resource began, whatever was never listed", async () => {
+  expect(account.listedAt).toBeUndefined();
+  await scene.clock.advance(1000);
+  await account.collection(ipPolicies).listed(0, { lane: "sync" });
+  account.collection(tlsEdges);
+  expect(account.listedAt).toBe(1000);
+});
+
 it("knows that the service has accepted the key when it has answered", async () => {
   account.keyProof.use("one");
   expect(account.keyProof.wasAcceptedWithin(1000)).toBe(false);

@@ -183,11 +183,30 @@ describe("when the account answers again", () => {
     expect(failures.secondsLeft("meanwhile")).toBe(4);
   });
 
+  it("nobody is told that objects may be tried when none failed meanwhile", async () => {
+    fail("before", answered(401));
+    await clock.advance(1000);
+    failures.releaseSince(1000);
+    expect(released).toBe(0);
+  });
+
   it("all objects may be tried when the account has another key", () => {
     fail("before", answered(403));
     failures.releaseAll();
     expect(failures.secondsLeft("before")).toBe(0);
   });
+});
+
+it.each([
+  [4, 0],
+  [5, 1],
+])("of %d objects that fail on a route, %d wait while one is tried", async (count, waiting) => {
+  const [first, ...others] = ten.slice(0, count) as [string, ...string[]];
+  for (const uid of [first, ...others]) fail(uid, answered(500));
+  await clock.advance(300_000);
+  failures.recordAttempt(first);
+  const [next = ""] = others;
+  expect(failures.secondsLeft(next) > 0).toBe(waiting === 1);
 });
 
 describe("a route on which many objects fail", () => {

@@ -342,6 +342,17 @@ describe("getSince", () => {
     expect(gateway.takeCalls()).toEqual([]);
   });
 
+  it("takes the answer of a read, although the list is older", async () => {
+    for (let count = 0; count < 250; count += 1) gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.listed(0, { lane: "sync" });
+    await clock.advance(1000);
+    await collection.read("ipp_1", request);
+    gateway.takeCalls();
+    expect(await collection.getSince("ipp_1", 1000, 1, request)).toMatchObject({ id: "ipp_1" });
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+
   it("reads one remote, or lists all when that takes fewer requests", async () => {
     for (let count = 0; count < 250; count += 1) gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);

@@ -306,8 +306,16 @@ describe("a remote that other credentials have reported and no answer has shown"
   });
 });
 
+const marked = (object: string) => ({ id: "a", metadata: JSON.stringify({ [OWNER_KEY]: `c/${object}` }) }) as never;
+
+it("a remote whose mark changes belongs to the other object from then on", () => {
+  inventory.recordWrite(marked("n/first"), 1);
+  inventory.recordWrite(marked("n/second"), 2);
+  expect(inventory.markedFor("n/first")).toEqual([]);
+  expect(inventory.markedFor("n/second")).toEqual([marked("n/second")]);
+});
+
 it("a remote that comes back belongs only to the object that its present mark names", () => {
-  const marked = (object: string) => ({ id: "a", metadata: JSON.stringify({ [OWNER_KEY]: `c/${object}` }) }) as never;
   inventory.recordWrite(marked("n/first"), 1);
   inventory.recordDeleted("a", 2);
   inventory.recordWrite(marked("n/second"), 3);

@@ -127,6 +127,20 @@ describe("a budget of 60 requests a minute", () => {
     expect(names().slice(12)).toEqual(["next"]);
   });
 
+  it("makes nobody wait for a lane whose requests were aborted, however often it was passed over", async () => {
+    const { passed, ask } = requester(budget);
+    await askFor(ask, 12);
+    const abort = new AbortController();
+    const aborted = ask("sync", "sync", abort.signal);
+    for (let count = 0; count < 8; count += 1) void ask("edit");
+    await clock.advance(8000);
+    abort.abort(new Error("stopped"));
+    await expect(aborted).rejects.toThrow("stopped");
+    await clock.advance(1000);
+    expect(passed).toHaveLength(20);
+    expect(budget.tryAcquire("edit")).toBe(true);
+  });
+
   it("rejects a request whose signal is aborted already", async () => {
     const reason = new Error("stopped");
     await expect(budget.acquire("edit", AbortSignal.abort(reason))).rejects.toBe(reason);

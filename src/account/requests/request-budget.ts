@@ -64,10 +64,9 @@ export class RequestBudget {
   }
 
   /**
-   * Takes a token if there is one. False: the request would have to wait. `lane`: the lane that `onTurn` gets when
-   * `line` is not a lane.
+   * Takes a token if there is one. False: the request would have to wait. `line`: where it stands. `onTurn` gets the lane.
    */
-  tryAcquire(line: Line, lane: Lane = laneOf(line)): boolean {
+  tryAcquire(lane: Lane, line: Line = lane): boolean {
     if (this.#mustWait(line)) return false;
     this.#letThrough(line);
     this.#options.onTurn?.(lane, 0);
@@ -76,13 +75,12 @@ export class RequestBudget {
 
   /**
    * Resolves when one request may be sent. Rejects with the signal's reason, or with Outdated when the request would
-   * have to wait after `shutDown`, and takes no token then. `lane`: the lane that `onTurn` gets when `line` is not a
-   * lane.
+   * have to wait after `shutDown`, and takes no token then. `line`: where it waits. `onTurn` gets the lane.
    */
-  async acquire(line: Line, signal?: AbortSignal, lane: Lane = laneOf(line)): Promise<void> {
+  async acquire(lane: Lane, signal?: AbortSignal, line: Line = lane): Promise<void> {
     signal?.throwIfAborted();
     const since = this.#options.clock.now();
-    if (this.tryAcquire(line, lane)) return;
+    if (this.tryAcquire(lane, line)) return;
     if (this.#isShutDown) throw shutDownError();
     await this.#enqueue(line, signal);
     this.#options.onTurn?.(lane, (this.#options.clock.now() - since) / 1000);
@@ -204,7 +202,5 @@ export class RequestBudget {
     this.#timer = clock.setTimeout(() => this.#dispatch(), Math.ceil(wait));
   }
 }
-
-const laneOf = (line: Line): Lane => (line === "begun" ? "edit" : line);
 
 const shutDownError = (): Outdated => new Outdated("The operator is stopping");

@@ -169,7 +169,7 @@ describe("a reconcile that has sent a request", () => {
   it("waits in its worker for longer than a second", async () => {
     const turn = await begun();
     for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
-    const others = [1, 2, 3].map(() => budget.acquire("begun"));
+    const others = [1, 2, 3].map(() => budget.acquire("sync", undefined, "begun"));
     const next = turns.acquire({ turn, lane: "sync", signal });
     await clock.advance(4000);
     await Promise.all([...others, next]);

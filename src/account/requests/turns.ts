@@ -127,9 +127,9 @@ export class Turns {
 
   async #goOn(turn: Turn, { lane, signal }: Asking): Promise<void> {
     signal.throwIfAborted();
-    if (this.budget.tryAcquire("begun", lane)) return;
+    if (this.budget.tryAcquire(lane, "begun")) return;
     const left = new AbortController();
-    const acquired = this.budget.acquire("begun", left.signal, lane);
+    const acquired = this.budget.acquire(lane, left.signal, "begun");
     try {
       await waitFor(acquired, { signal, turn }, () => this.budget.isPaused);
     } catch (error) {
