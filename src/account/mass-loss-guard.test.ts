@@ -306,6 +306,17 @@ describe("a delete that is answered 404", () => {
     expect(rows()).toHaveLength(9);
   });
 
+  it("does not count while too many remotes of other kinds are missing, though those of its own kind are there", async () => {
+    const [edge] = [await scene.given(TLSEdge, "edge"), await scene.given(TLSEdge, "other")];
+    await given(10);
+    loseRemotes();
+    await scene.resync(IPPolicy);
+    scene.gateway.drop(TLSEdge.resource, scene.idOf(edge));
+    await remove(edge);
+    expect(scene.cluster.exists(edge)).toBe(true);
+    expect(scene.reason(edge)).toMatch(/^AccountMismatch: /);
+  });
+
   it("does not count as a loss when all objects are being deleted", async () => {
     const objects = await given(10);
     loseRemotes();

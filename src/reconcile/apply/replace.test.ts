@@ -7,6 +7,7 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
+import { annotations } from "../../schema/contract.ts";
 import { keyPair, type PairName } from "../testing/key-pairs.ts";
 import { Scene } from "../testing/scene.ts";
 
@@ -93,6 +94,61 @@ describe("a renewed certificate", () => {
     await scene.settle(object, 3);
     expect(scene.gateway.remotesOf(ReservedDomain.resource)).toMatchObject([{ certificate: { id: "cert_2" } }]);
     expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([{ id: "cert_2" }]);
+  });
+
+  it.each([
+    ["by its id, which a renewal does not change", { id: "cert_1" }, ["cert_1", "cert_2"]],
+    ["by name, which then means the new one", { name: "web" }, ["cert_2"]],
+  ])("keeps the old one, or not, while an object without a remote refers to it %s", async (_, certificateRef, left) => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    const domain = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", certificateRef });
+    scene.cluster.annotateByHand(domain, annotations.paused, "true");
+    await scene.reconcile(domain);
+    scene.cluster.setSecret("tls", keyPair("second"));
+    await scene.settle(object, 5);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource).map(({ id }) => id)).toEqual(left);
+  });
+
+  /** The old certificate stays beside the new one, for an object that names its id. */
+  async function renewedInUse(): Promise<{ object: ManagedObject; user: ManagedObject }> {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    const user = scene.cluster.apply(ReservedDomain, "web", {
+      domain: "a.example.com",
+      certificateRef: { id: scene.idOf(object) },
+    });
+    await scene.settle(user, 3);
+    scene.cluster.setSecret("tls", keyPair("second"));
+    await scene.settle(object, 3);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_1" });
+    return { object, user };
+  }
+
+  it("asks at most every five minutes, in the end, whether something without an object uses the old one", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", certificate: { id: "cert_1" } });
+    scene.cluster.setSecret("tls", keyPair("second"));
+    await scene.settle(object, 3);
+    await scene.clock.advance(3_600_000);
+    await scene.reconcile(object);
+    scene.gateway.takeCalls();
+    for (let minutes = 0; minutes < 60; minutes += 1) {
+      await scene.clock.advance(60_000);
+      await scene.reconcile(object);
+    }
+    expect(scene.gateway.takeCalls().length).toBeLessThanOrEqual(13);
+  });
+
+  it("keeps the old one when it takes the place of the new one again, which somebody has deleted", async () => {
+    const { object, user } = await renewedInUse();
+    scene.gateway.drop(TLSCertificate.resource, "cert_3");
+    scene.cluster.setSecret("tls", keyPair("first"));
+    await scene.resync(TLSCertificate, object);
+    await scene.settle(object, 3);
+    expect(scene.idOf(object)).toBe("cert_1");
+    await scene.deleteAndSettle(user);
+    await scene.clock.advance(3_600_000);
+    await scene.settle(object, 3);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([{ id: "cert_1" }]);
   });
 
   it("is uploaded again when it is renewed again, and the one in between is deleted as well", async () => {
