@@ -27,6 +27,13 @@ describe("six deletes a minute", () => {
     expect(limiter.secondsUntilTurn("id-7", "team-a")).toBe(10);
   });
 
+  it("keep their order when one of them is known to be gone", () => {
+    const limiter = new DeleteRateLimiter(clock, 6);
+    for (const id of ids(9)) limiter.secondsUntilTurn(id, "team-a");
+    limiter.forget("id-6");
+    expect(["id-8", "id-7"].map((id) => limiter.secondsUntilTurn(id, "team-a"))).toEqual([20, 10]);
+  });
+
   it("are the limit of every minute after the first one, whose burst adds another six", async () => {
     const limiter = new DeleteRateLimiter(clock, 6);
     const gone: number[] = [];

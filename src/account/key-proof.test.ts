@@ -130,13 +130,15 @@ describe("a key", () => {
   });
 
   it("changes nothing while it is new, until a recorded id answers under it, however few are recorded", async () => {
-    const { proof, state, use, accounts } = scene({ policies: ["ipp_1"] });
+    const { proof, state, use, accounts, clock } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
     expect(() => proof.assertHolds("theirs")).toThrow(expect.objectContaining({ name: "Outdated" }));
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     proof.recordFirstID(proof.epoch);
     expect(proof.isProved).toBe(false);
+    await clock.advance(20_000);
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
     expect([state.problems, state.changes]).toEqual([[true], 1]);
     accounts["theirs"]?.push("ipp_1");
     proof.recordSeenIDs(["ipp_1"], proof.epoch);
