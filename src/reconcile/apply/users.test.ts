@@ -684,6 +684,17 @@ describe("a namespace that goes away", () => {
     ]);
   });
 
+  it("names all that stay", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const id = scene.idOf(policy);
+    for (const name of ["db", "web"])
+      await scene.apply(TCPEdge, name, { ...restrictedByID(id), deletionPolicy: "Retain" });
+    await deleted(policy);
+    expect(left()).toEqual([
+      `Warning InUse: Left ${id} in the account: TCPEdge "db", TCPEdge "web" use it and stay, and the namespace goes away`,
+    ]);
+  });
+
   it.each([
     ["which is not being deleted yet", (_: ManagedObject) => {}],
     ["which is paused", (edge: ManagedObject) => scene.cluster.annotateByHand(edge, annotations.paused, "true")],
@@ -723,140 +734,6 @@ describe("a namespace that goes away", () => {
     await deleted(web);
     expect(scene.cluster.exists(web)).toBe(false);
     expect(exists(TunnelGroupBackend, id)).toBe(true);
-  });
-});
-
-describe("backends that refer to each other", () => {
-  let split: ManagedObject;
-  let spare: ManagedObject;
-
-  const splitSpec = { backends: [{ backendRef: { kind: "FailoverBackend", name: "spare" }, weight: 1 }] };
-
-  beforeEach(async () => {
-    spare = await scene.given(FailoverBackend, "spare", { backendRefs: [] });
-    split = await scene.given(WeightedBackend, "split", splitSpec);
-    await scene.apply(FailoverBackend, "spare", { backendRefs: [{ kind: "WeightedBackend", name: "split" }] });
-    scene.resetCounts();
-  });
-
-  const updates = (): string[] =>
-    scene.gateway.calls.splice(0).flatMap(({ verb, id = "" }) => (verb === "update" ? [id] : []));
-
-  it.each([false, true])(
-    "are emptied and deleted when both are being deleted (by another process: %s)",
-    async (restart) => {
-      scene.cluster.delete(split);
-      await deleted(spare);
-      if (restart) scene.restart();
-      for (let round = 0; round < 3; round += 1) {
-        for (const object of [split, spare]) if (scene.cluster.exists(object)) await scene.settle(object, 2);
-      }
-      expect([scene.cluster.exists(split), scene.cluster.exists(spare)]).toEqual([false, false]);
-      expect(scene.gateway.remotesOf(WeightedBackend.resource)).toEqual([]);
-      expect(scene.gateway.remotesOf(FailoverBackend.resource)).toEqual([]);
-    },
-  );
-
-  it.each<[string, () => unknown]>([
-    ["one of them stays", () => {}],
-    [
-      "one of them is retained",
-      () =>
-        scene.cluster.apply(FailoverBackend, "spare", { ...scene.cluster.now(spare).spec, deletionPolicy: "Retain" }),
-    ],
-    ["one of them is paused", () => scene.cluster.annotateByHand(spare, annotations.paused, "true")],
-    ["the kind of one of them is being deleted", () => scene.cluster.kindsDeleting.add("FailoverBackend")],
-    [
-      "a person's edge uses one of them",
-      () => scene.gateway.seed(TCPEdge.resource, { backend: { enabled: true, backend_id: scene.idOf(spare) } }),
-    ],
-    [
-      "the edge of another namespace uses one of them",
-      () =>
-        scene.reconcile(
-          scene.cluster.apply(
-            TCPEdge,
-            "db",
-            { backend: { enabled: true, backendRef: { id: scene.idOf(split) } } },
-            { namespace: "team-b" },
-          ),
-        ),
-    ],
-  ])("are not emptied while %s", async (title, prepare) => {
-    await prepare();
-    if (title !== "one of them stays") scene.cluster.delete(spare);
-    scene.cluster.delete(split);
-    scene.resetCounts();
-    for (let round = 0; round < 3; round += 1) {
-      await scene.reconcile(split);
-      await scene.clock.advance(60_000);
-    }
-    expect(updates()).toEqual([]);
-    expect(exists(WeightedBackend, scene.idOf(split))).toBe(true);
-  });
-
-  it("are emptied, and not a backend that one of them uses", async () => {
-    await scene.given(TunnelGroupBackend, "group", { labels: { app: "db" } });
-    const last = await scene.given(FailoverBackend, "last", {
-      backendRefs: [{ kind: "TunnelGroupBackend", name: "group" }],
-    });
-    const toLast = { backendRef: { kind: "FailoverBackend", name: "last" }, weight: 1 };
-    await scene.apply(WeightedBackend, "split", { backends: [...splitSpec.backends, toLast] });
-    for (const object of [last, spare, split]) scene.cluster.delete(object);
-    scene.resetCounts();
-    await scene.reconcile(last);
-    expect(updates()).toEqual([]);
-    expect(exists(FailoverBackend, scene.idOf(last))).toBe(true);
-    for (const object of [split, spare, split, last]) if (scene.cluster.exists(object)) await scene.settle(object, 3);
-    expect([last, spare, split].filter((object) => scene.cluster.exists(object))).toEqual([]);
-  });
-
-  it("wait for an edge that is being deleted with them, and keep serving it", async () => {
-    const edge = await scene.given(TCPEdge, "db", {
-      backend: { enabled: true, backendRef: { kind: "WeightedBackend", name: "split" } },
-    });
-    for (const object of [edge, spare, split]) scene.cluster.delete(object);
-    await scene.reconcile(split);
-    await scene.reconcile(spare);
-    expect(updates()).toEqual([]);
-    await scene.reconcile(edge);
-    for (const object of [split, spare, split]) if (scene.cluster.exists(object)) await scene.settle(object, 2);
-    expect(scene.gateway.remotesOf(WeightedBackend.resource)).toEqual([]);
-    expect(scene.gateway.remotesOf(FailoverBackend.resource)).toEqual([]);
-  });
-
-  it("are emptied, also when one of them is in a second circle", async () => {
-    const more = await scene.given(WeightedBackend, "more", splitSpec);
-    const backendRefs = ["split", "more"].map((name) => ({ kind: "WeightedBackend", name }));
-    await scene.apply(FailoverBackend, "spare", { backendRefs });
-    updates();
-    for (const object of [split, spare, more]) scene.cluster.delete(object);
-    await scene.reconcile(split);
-    expect(updates()).toEqual([scene.idOf(split)]);
-  });
-
-  it("report a missing permission to empty them", async () => {
-    scene.gateway.beforeCall = ({ verb }) => {
-      if (verb === "update") throw refusal(403, "not with this key");
-    };
-    for (const object of [split, spare]) scene.cluster.delete(object);
-    await scene.reconcile(split);
-    expect(scene.reason(split)).toMatch(/^Forbidden: /);
-    expect(scene.cluster.exists(split)).toBe(true);
-  });
-
-  it("are left where the service does not let them be emptied and the namespace goes away", async () => {
-    scene.cluster.namespaceDeleting = true;
-    scene.gateway.beforeCall = ({ verb }) => {
-      if (verb === "update") throw refusal(400, "a backend is required");
-    };
-    for (const object of [split, spare]) scene.cluster.delete(object);
-    await scene.reconcile(split);
-    expect(scene.reason(split)).toMatch(/^InUse: .*a backend is required/);
-    await scene.clock.advance(121_000);
-    for (const object of [split, spare]) await scene.reconcile(object);
-    expect([scene.cluster.exists(split), scene.cluster.exists(spare)]).toEqual([false, false]);
-    expect(scene.gateway.remotesOf(WeightedBackend.resource)).toHaveLength(1);
   });
 });
 
