@@ -3,6 +3,7 @@ import type { Kind } from "../schema/define.ts";
 import { traitsOf } from "../schema/traits.ts";
 import { appliedPaths } from "../schema/wire/applied.ts";
 import { membersOf } from "../schema/wire/compare.ts";
+import type { Body } from "../schema/wire/request.ts";
 import { isDeleting, type ManagedObject, retiringIDs } from "./object.ts";
 
 /** Finds the object to which a reference by name points. */
@@ -29,6 +30,12 @@ function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: str
   const { id, kind = reference.kinds[0] ?? "", name } = spec[field] as { id?: string; kind?: string; name?: string };
   if (id !== undefined || name === undefined) return id;
   return cluster.get(kind, metadata.namespace, name)?.status?.[reference.statusField] as string | undefined;
+}
+
+/** The id of an entry that a create with this body makes. Undefined for other kinds, and without a body. */
+export function entryIDIn({ location }: Kind, body: Body | undefined): string | undefined {
+  if (location.type !== "entry" || !body) return undefined;
+  return `${body[location.parentMember]}/${body[location.keyMember]}`;
 }
 
 /**

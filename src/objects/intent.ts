@@ -26,7 +26,7 @@ export interface SignedIntent {
   fields?: readonly string[] | undefined;
   /**
    * The body that was sent, without secrets. Set only if the remote has no owner mark and has to be found by its
-   * fields.
+   * fields. Earlier versions did not set it for entries of lists.
    */
   sent?: Body | undefined;
 }

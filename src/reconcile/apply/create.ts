@@ -5,6 +5,7 @@ import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, type SignedIntent, sendWindowMs, signedIntentOf } from "../../objects/intent.ts";
+import { retiringIDs } from "../../objects/object.ts";
 import { originOfMarked } from "../../objects/origin.ts";
 import { isMarkOf, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
@@ -20,6 +21,7 @@ import {
   remotesOf,
   requestOptions,
   retire,
+  retiringOf,
   serviceNow,
 } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
@@ -29,6 +31,7 @@ import { refuseOtherHolder } from "../find/holders.ts";
 import { refuseCreateInMassLoss } from "../find/mass-loss.ts";
 import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
 import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
+import { checkpointID } from "./checkpoint.ts";
 import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 
 /**
@@ -37,8 +40,11 @@ import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
  * (find.ts). `old`: id of the remote that the new one replaces. It is then deleted as soon as nothing uses it.
  */
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
-  const { account } = context;
+  const { account, object } = context;
   const remotes = creatableRemotesOf(context);
+  // The intent that this create replaces may be all that shows a remote which has to be deleted.
+  const written = [object.status?.id, ...retiringIDs(object.status)];
+  if (retiringOf(context).some((id) => !written.includes(id))) await checkpointID(context, "Replacing the resource");
   const body = createBodyOf(context, desired.body);
   const open = createBodyOf(context, desired.open);
   await checkOutputSecret(context);
@@ -119,7 +125,7 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
   const time = serviceNow(context);
   // The time identifies an intent. The clock of the service may be set back, or give the same time twice.
   const last = time === before?.last ? time + 1 : time;
-  const isRecognisable = kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
+  const isRecognisable = ownerMarkOf(open) === ownerMark(owner);
   const intent: SignedIntent = {
     signed: true,
     first: before && !hasMadeNothing(context, before) ? before.first : last,

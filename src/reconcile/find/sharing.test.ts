@@ -381,3 +381,65 @@ describe("an entry whose parent was recreated", () => {
     expect(types(scene.idOf(subscription))).toEqual(["a.v0", "b.v0"]);
   });
 });
+
+describe("an entry whose create was not answered", () => {
+  let others: string;
+  let source: ManagedObject;
+
+  /** An adopted subscription, which stays in the account when its object is deleted. */
+  const given = (adopted: string) => scene.given(EventSubscription, "kept", { adopt: { id: adopted } });
+
+  beforeEach(async () => {
+    [id, others] = [
+      scene.gateway.seed(EventSubscription.resource, {}),
+      scene.gateway.seed(EventSubscription.resource, {}),
+    ].map((row) => row.id) as [string, string];
+    await scene.resync(EventSubscription);
+    subscription = await given(id);
+    scene.gateway.loseAnswer("createSource");
+    source = await scene.apply(EventSource, "b", { subscriptionRef: { name: "kept" }, type: "b.v0" });
+    expect([types(), scene.cluster.now(source).status?.id]).toEqual([["b.v0"], undefined]);
+    await end(subscription);
+  });
+
+  it.each([false, true])(
+    "goes with its object, though the subscription has none any more (restart: %s)",
+    async (dies) => {
+      if (dies) scene.restart();
+      await end(source);
+      expect(types()).toEqual([]);
+    },
+  );
+
+  it.each([false, true])(
+    "goes when the spec comes to mean another subscription, which gets it (restart: %s)",
+    async (dies) => {
+      await given(others);
+      if (dies) scene.restart();
+      for (let count = 0; count < 2; count += 1) await scene.settle(source);
+      expect(scene.reason(source)).toMatch(/^Available/);
+      expect([types(), types(others)]).toEqual([[], ["b.v0"]]);
+      expect(scene.cluster.now(source).status?.["retiring"]).toBeUndefined();
+    },
+  );
+
+  it("goes also when the process dies after the create for the other subscription", async () => {
+    await given(others);
+    await scene.clock.advance(120_000);
+    // The process dies after it has recorded the new intent.
+    let dies = false;
+    scene.cluster.beforeWrite = (write) => {
+      if (dies) throw new Error("killed");
+      dies = write === "annotate";
+    };
+    scene.gateway.loseAnswer("createSource");
+    for (let count = 0; count < 2; count += 1) await scene.reconcile(source).catch(() => undefined);
+    expect([types(), types(others)]).toEqual([["b.v0"], ["b.v0"]]);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    for (let count = 0; count < 2; count += 1) await scene.settle(source);
+    expect([types(), types(others)]).toEqual([[], ["b.v0"]]);
+    await end(source);
+    expect(types(others)).toEqual([]);
+  });
+});

@@ -1,5 +1,5 @@
 import type { Remote } from "../../../gateway/resource.ts";
-import { idFromSpec, setsNoModule } from "../../../objects/identity.ts";
+import { entryIDIn, idFromSpec, setsNoModule } from "../../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../../objects/intent.ts";
 import {
   isDeleting,
@@ -8,7 +8,15 @@ import {
   isReconcileRequested,
   type ManagedObject,
 } from "../../../objects/object.ts";
-import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, retire } from "../../context.ts";
+import {
+  getRemote,
+  type ReconcileContext,
+  readRemote,
+  remotesOf,
+  requestOptions,
+  retire,
+  retiringOf,
+} from "../../context.ts";
 import { resolveDesired } from "../../desired/desired.ts";
 import { refuseAdoption, remoteMissing } from "../conflicts.ts";
 import { holds, refuseOtherHolder, refuseUnreadableHolder } from "../holders.ts";
@@ -23,10 +31,11 @@ import { getFromRightAccount } from "./by-status-id.ts";
  */
 export async function findBySpec(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, object, cluster } = context;
-  const id = idFromSpec(kind, object, cluster) ?? object.status?.id;
+  const id = idFromSpec(kind, object, cluster) ?? object.status?.id ?? interruptedDeletion(context);
   if (id === undefined) return unresolved(context);
   if (kind.location.type !== "entry") await refuseHolders(context, id);
   retireFormer(context, id);
+  await retireInterrupted(context, id);
   const intent = unsettledIntent(context);
   if (object.status?.id !== id && !intent?.signed) refuseEntryOfOthers(context, id);
   const remote =
@@ -91,6 +100,25 @@ function retireFormer(context: ReconcileContext, id: string): void {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
   if (remotesOf(context).cached(before)) retire(context, before);
+}
+
+/** The id of the entry that a create may have made whose outcome the status does not have. */
+function interruptedID(context: ReconcileContext): string | undefined {
+  const intent = unsettledIntent(context);
+  return intent?.signed ? entryIDIn(context.kind, intent.sent) : undefined;
+}
+
+/** Of an object that is being deleted, whose parent may have no object any more. */
+const interruptedDeletion = (context: ReconcileContext): string | undefined =>
+  isDeleting(context.object) ? interruptedID(context) : undefined;
+
+/** Like `retireFormer`, for an entry whose create was not answered before its parent was recreated. */
+async function retireInterrupted(context: ReconcileContext, id: string): Promise<void> {
+  const intent = unsettledIntent(context);
+  const former = interruptedID(context);
+  if (!intent || former === undefined || former === id || retiringOf(context).includes(former)) return;
+  if (await findInterruptedCreate(context, intent, (all) => all().find((remote) => remote.id === former)))
+    retire(context, former);
 }
 
 /** The intent of a create that may have been sent and whose outcome the status does not have. */
