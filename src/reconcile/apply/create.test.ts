@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { sendWindowMs } from "../../objects/intent.ts";
 import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
@@ -64,6 +65,15 @@ describe("a create without failures", () => {
     expect(scene.gateway.takeCalls()).toEqual(["list"]);
   });
 
+  it("is sent when recording the intent took as long as it may", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    scene.cluster.beforeWrite = async (write) => {
+      if (write === "annotate") await scene.clock.advance(sendWindowMs(DEADLINE_MS));
+    };
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["create"]);
+  });
+
   it.each<[string, () => unknown]>([
     ["took too long", () => scene.clock.advance(DEADLINE_MS)],
     [
@@ -101,6 +111,16 @@ describe("a create that was certainly not sent", () => {
     expect(scene.gateway.calls).toEqual([]);
     expect(waits(await scene.reconcile(object))).toBe(false);
     expect(scene.gateway.takeCalls()).toContain("create");
+  });
+
+  it("has another intent than the next one, though the clock of the service stands still", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    const intentOfNext = async () => {
+      scene.gateway.swallow("create", "unsent");
+      await scene.reconcile(object);
+      return scene.cluster.now(object).metadata.annotations?.[annotations.createIntent];
+    };
+    expect(await intentOfNext()).not.toBe(await intentOfNext());
   });
 
   it("needs no wait when the object came to belong to another account meanwhile", async () => {

@@ -264,6 +264,21 @@ describe("a remote that stays in the account", () => {
   });
 });
 
+it.each<[string, (gateway: Scene["gateway"]) => void, (gateway: Scene["gateway"]) => void]>([
+  ["the service has an outage", (gateway) => gateway.loseAnswer("create"), (gateway) => gateway.refuse("list", 503)],
+  ["a create may be under way", (gateway) => gateway.swallow("create"), () => {}],
+])("in a namespace that is deleted, nothing is left in the account because %s", async (_, first, then) => {
+  first(scene.gateway);
+  const object = await scene.apply(IPPolicy, "office");
+  scene.cluster.namespaceDeleting = true;
+  scene.restart();
+  then(scene.gateway);
+  await deleted(object);
+  expect(scene.cluster.exists(object)).toBe(true);
+  await scene.settle(object, 5);
+  expect([scene.cluster.exists(object), scene.gateway.remotesOf(IPPolicy.resource)]).toEqual([false, []]);
+});
+
 it("with the mark of another cluster stays when the namespace is deleted, and an event says so", async () => {
   const object = await scene.given(IPPolicy, "office");
   scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });

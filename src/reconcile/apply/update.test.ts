@@ -152,6 +152,20 @@ describe("modules of an edge", () => {
   });
 });
 
+it("nothing is sent of a spec that changes while its new fields are recorded", async () => {
+  const object = await scene.given(IPPolicy, "office");
+  scene.cluster.apply(IPPolicy, "office", { description: "first" });
+  let isChanged = false;
+  scene.cluster.beforeWrite = () => {
+    if (!isChanged) scene.cluster.apply(IPPolicy, "office", { description: "second" });
+    isChanged = true;
+  };
+  expect(await scene.reconcile(object)).toEqual({ stale: true });
+  expect(scene.gateway.takeCalls()).toEqual([]);
+  await scene.reconcile(object);
+  expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ description: "second" }]);
+});
+
 describe("somebody else's change", () => {
   const changed = { description: "theirs" };
 
@@ -263,7 +277,7 @@ describe("a value that the service normalises", () => {
 
   it("is sent three times and then reported as drift", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
-    await scene.settle(object);
+    await scene.settle(object, 3);
     expect(scene.gateway.takeCalls().filter((call) => call === "update ipp_1")).toHaveLength(3);
     expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteNormalises" });
     expect(scene.condition(object, "Ready")?.status).toBe("True");

@@ -399,6 +399,8 @@ describe("an entry whose create was not answered", () => {
     scene.gateway.loseAnswer("createSource");
     source = await scene.apply(EventSource, "b", { subscriptionRef: { name: "kept" }, type: "b.v0" });
     expect([types(), scene.cluster.now(source).status?.id]).toEqual([["b.v0"], undefined]);
+    const intent = scene.cluster.now(source).metadata.annotations?.[annotations.createIntent];
+    expect(intent).toContain(` sent={"subscription_id":"${id}","type":"b.v0"}`);
     await end(subscription);
   });
 
