@@ -36,7 +36,7 @@ export class DeleteRateLimiter {
   constructor(clock: Clock, perMinute: number) {
     this.#clock = clock;
     this.perMinute = perMinute;
-    this.#intervalMs = perMinute === 0 ? 0 : 60_000 / perMinute;
+    this.#intervalMs = 60_000 / perMinute;
     this.#allowed = perMinute;
     this.#countedAt = clock.now();
   }

@@ -88,6 +88,15 @@ describe("an object that fails", () => {
     expect(failures.secondsLeft("uid")).toBe(0.5);
   });
 
+  it.each<[string | undefined, string | undefined]>([
+    [undefined, "a"],
+    ["a", undefined],
+  ])("goes on after an attempt that did not come to read what its spec refers to", (before, after) => {
+    for (let count = 0; count < 5; count += 1) fail("uid", answered(500), "1", before);
+    fail("uid", answered(500), "1", after);
+    expect(failures.secondsLeft("uid")).toBe(16);
+  });
+
   it("is forgotten when it succeeds or ends", () => {
     for (const end of [() => failures.succeeded("uid"), () => failures.forget("uid")]) {
       fail("uid", answered(500));

@@ -135,6 +135,7 @@ describe("a key", () => {
     use("theirs");
     expect(() => proof.assertHolds("theirs")).toThrow(expect.objectContaining({ name: "Outdated" }));
     await expect(proof.ensure()).rejects.toEqual(mismatch);
+    expect(proof.problem?.afterSeconds).toBe(20);
     proof.recordFirstID(proof.epoch);
     expect(proof.isProved).toBe(false);
     await clock.advance(20_000);

@@ -54,3 +54,20 @@ describe("a request that waits for the budget while the breaker begins a probe",
     expect(sent).toBe(0);
   });
 });
+
+it("tells of each change that the service has carried out, and of no other", async () => {
+  const clock = new VirtualClock();
+  let written = 0;
+  const calls = new Calls({
+    ...callsOptions(clock),
+    onWritten: () => {
+      written += 1;
+    },
+  });
+  await calls.read(async () => {}, request);
+  const invalid = new GatewayError({ kind: "refused", status: 422, method: "PATCH", route: "/", problem: "no" });
+  await expect(calls.change(() => Promise.reject(invalid), request)).rejects.toBe(invalid);
+  expect(written).toBe(0);
+  await calls.change(async () => {}, request);
+  expect(written).toBe(1);
+});

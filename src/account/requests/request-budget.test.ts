@@ -77,13 +77,14 @@ describe("a budget of 60 requests a minute", () => {
     expect(after.filter(({ name }) => name === "edit").length).toBeGreaterThanOrEqual(45);
   });
 
-  it("sends a single request of a lane after eight requests of others", async () => {
+  it("sends a request of a lane after eight requests of others", async () => {
     const { names, ask } = requester(budget);
     await askFor(ask, 12);
-    void ask("sync", "sync");
+    for (let count = 0; count < 2; count += 1) void ask("sync", "sync");
     for (let count = 0; count < 20; count += 1) void ask("edit", "edit");
-    await clock.advance(21_000);
-    expect(names().slice(12).indexOf("sync")).toBe(8);
+    await clock.advance(22_000);
+    const passed = names().slice(12);
+    expect([passed.indexOf("sync"), passed.lastIndexOf("sync")]).toEqual([8, 17]);
   });
 
   it("gives a tenth to resyncs, whatever other requests come and when", async () => {

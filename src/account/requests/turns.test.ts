@@ -217,6 +217,24 @@ it("a held request is used by the next request, and given back when none is sent
   expect(tokens()).toBe(1);
 });
 
+it("a held request takes no token when the reconcile was aborted already", async () => {
+  const reason = new Error("stopped");
+  const turn = new Turn("a", clock);
+  await expect(turns.hold({ turn, lane: "edit", signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  expect(tokens()).toBe(12);
+});
+
+it("a reconcile whose first request was not sent waits like any other before the next one", async () => {
+  const turn = new Turn("a", clock);
+  await turns.acquire({ turn, lane: "edit", signal });
+  turns.refund(turn);
+  await useBurst();
+  for (let count = 0; count < 3; count += 1) void budget.acquire("edit");
+  const next = turns.acquire({ turn, lane: "edit", signal }).catch((error: unknown) => error);
+  await clock.advance(1500);
+  expect(await next).toBeInstanceOf(Postponed);
+});
+
 it("a held request waits like any other when the service asks for a pause before it is sent", async () => {
   const turn = new Turn("a", clock);
   await turns.hold({ turn, lane: "edit", signal });
