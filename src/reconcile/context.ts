@@ -16,6 +16,7 @@ import { isRetained, type Origin } from "../objects/origin.ts";
 import type { Owner } from "../objects/ownership.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { withArticle } from "../schema/article.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
 import type { DNS } from "./dns.ts";
@@ -144,14 +145,14 @@ export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => accou
 export function creatableRemotesOf(context: ReconcileContext): CreatableRemotes {
   const remotes = remotesOf(context);
   if (isCreatable(remotes)) return remotes;
-  throw new TypeError(`the remote of a ${context.kind.kind} cannot be created or deleted`);
+  throw new TypeError(`the remote of ${withArticle(context.kind.kind)} cannot be created or deleted`);
 }
 
 /** For steps that update. Throws TypeError for a kind whose remotes cannot be updated. */
 export function updatableRemotesOf(context: ReconcileContext): UpdatableRemotes {
   const remotes = remotesOf(context);
   if (isUpdatable(remotes)) return remotes;
-  throw new TypeError(`nothing of a ${context.kind.kind} can be updated`);
+  throw new TypeError(`nothing of ${withArticle(context.kind.kind)} can be updated`);
 }
 
 /** The remote with this id, cached or read, with all members that the object manages. */

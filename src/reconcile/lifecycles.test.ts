@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { kinds } from "../kinds/index.ts";
+import type { Kind } from "../schema/define.ts";
 import type { Scenario } from "./testing/scenario-steps.ts";
 import { scenarios } from "./testing/scenarios.ts";
+import { scenariosAmongOthers } from "./testing/scenarios-among-others.ts";
 import { Stage } from "./testing/stage.ts";
 
 // What the operator does for one object of each kind, from its creation to its end, in the files of the folder goldens.
@@ -15,7 +17,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test.each(Object.entries(scenarios))("%s", async (name, parts) => {
+const all = Object.entries({ ...scenarios, ...scenariosAmongOthers });
+
+test.each(all)("%s", async (name, parts) => {
   const titles = new Map<string, string[]>();
   for (const [title, scenario] of Object.entries(parts)) {
     const told = await traces(scenario);
@@ -23,6 +27,19 @@ test.each(Object.entries(scenarios))("%s", async (name, parts) => {
   }
   const sections = [...titles].map(([told, of]) => `# ${of.join("; ")}\n\n${told}`);
   await expect(sections.join("\n")).toMatchFileSnapshot(`goldens/${name}.txt`);
+});
+
+// Kinds with a name, with users, with modules and with entries.
+test.each(["ReservedDomain", "IPPolicy", "HTTPSEdgeRoute", "EventSource"])("what people read of %s", async (name) => {
+  const kind = kinds.find((one) => one.kind === name) as Kind;
+  const messages = new Set<string>();
+  for (const { run, only = () => true, options } of all.flatMap(([, parts]) => Object.values(parts))) {
+    if (!only(kind)) continue;
+    const stage = new Stage(kind, options);
+    await run(stage);
+    for (const message of stage.messages) messages.add(message);
+  }
+  await expect(`${[...messages].sort().join("\n")}\n`).toMatchFileSnapshot(`goldens/messages-${name}.txt`);
 });
 
 /** The lines of each kind; kinds with the same lines together. */

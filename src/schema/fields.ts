@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { withArticle } from "./article.ts";
 import { OWNER_KEY } from "./contract.ts";
 import { mark, type Rule, type Traits } from "./traits.ts";
 
@@ -84,7 +85,7 @@ const exactlyOne: Rule = {
 /** `byID`: the request takes the remote's id, so users may give the id in place of an object's name. */
 function target(kinds: readonly string[], byID: boolean): z.ZodObject {
   const [only] = kinds;
-  const about = `Name of a ${kinds.join(" or ")} in this namespace.`;
+  const about = `Name of ${withArticle(kinds.join(" or "))} in this namespace.`;
   if (!byID) return z.object({ name: objectName.describe(about) });
   const name = objectName.optional().describe(about);
   if (kinds.length === 1 && only) return mark(z.object({ name, id: remoteID }), { rules: [exactlyOne] });
@@ -131,11 +132,11 @@ export const refsTo = (kinds: string | readonly string[], wiring: Wiring & { max
 
 const keyIn = (kind: "Secret" | "ConfigMap") =>
   z.object({
-    name: objectName.describe(`Name of a ${kind} in this namespace.`),
+    name: objectName.describe(`Name of ${withArticle(kind)} in this namespace.`),
     key: matching(
       z.string().min(1).max(253),
       /^[-._a-zA-Z0-9]+$/,
-      `must be a key in the data of a ${kind}: letters, digits, -, _ and .`,
+      `must be a key in the data of ${withArticle(kind)}: letters, digits, -, _ and .`,
     ).describe(`Key in the ${kind}'s data.`),
   });
 

@@ -4,6 +4,7 @@ import { isForbidden, isGatewayError, isLimited, isNotFound, isUnauthorized } fr
 import type { Module, ModuleOwner, Remote, Resource } from "../../gateway/resource.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { textOf } from "../../runtime/log.ts";
+import { withArticle } from "../../schema/article.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import type { Credentials } from "./credentials.ts";
@@ -100,7 +101,7 @@ export class AccountReader implements AsyncDisposable {
 }
 
 function rowsOf({ title }: Resource, { rows, problems: [bad] }: Page<Remote>): readonly Remote[] {
-  if (bad) throw new CommandError(`The service shows a ${title} that cannot be read: ${bad.problem}`);
+  if (bad) throw new CommandError(`The service shows ${withArticle(title)} that cannot be read: ${bad.problem}`);
   return rows;
 }
 

@@ -180,7 +180,7 @@ describe("nothing is changed", () => {
       "for a kind that does not adopt",
       moveOf(HTTPSEdgeRoute, ["team-a", "route"], ["team-b", "route"]),
       () => scene.cluster.apply(HTTPSEdgeRoute, "route", { edgeId: "e", routeId: "r" }),
-      /a HTTPSEdgeRoute does not adopt$/,
+      /an HTTPSEdgeRoute does not adopt$/,
     ],
   ])("%s", async (_, move, arrange, message) => {
     arrange();

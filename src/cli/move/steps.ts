@@ -3,6 +3,7 @@ import { conditionOf, isDeleting, isPaused, type ManagedObject, releasedTo } fro
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+import { withArticle } from "../../schema/article.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
@@ -87,7 +88,7 @@ function refuseImmovable(move: Move, old: ManagedObject): void {
 
 function problemOfKind({ kind, to }: Move, { spec }: ManagedObject): string | undefined {
   if (!("adopt" in customResourceOf(kind).spec.shape))
-    return `Create ${kind.kind} ${textOf(to)} beside it, then delete it: a ${kind.kind} does not adopt`;
+    return `Create ${kind.kind} ${textOf(to)} beside it, then delete it: ${withArticle(kind.kind)} does not adopt`;
   const { field = "" } = kind.output ?? {};
   if (spec[field] === undefined) return undefined;
   return `Move it by hand: the Secret that spec.${field} names belongs to this object`;

@@ -1,3 +1,4 @@
+import { withArticle } from "../../schema/article.ts";
 import type { Kind } from "../../schema/define.ts";
 import { code, codes } from "./markdown.ts";
 
@@ -45,7 +46,7 @@ const named = ({ resource }: Kind, idFields: readonly string[]): string =>
   `${codes(idFields)} name the ${resource.title}; \`status.id\` has the ids, joined by a slash.`;
 
 const byKey = ({ resource }: Kind, key: string): string =>
-  `No two resources of an account have the same ${code(key)}, so a ${resource.title} whose id was lost is ` +
+  `No two resources of an account have the same ${code(key)}, so ${withArticle(resource.title)} whose id was lost is ` +
   `found by it. ${adopted}, and \`adopt: {existing: true}\` the one with the same ${code(key)}. ` +
   "A name that is taken already says [AlreadyExists](../troubleshooting.md#alreadyexists) and prints the id.";
 

@@ -1,5 +1,6 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { withArticle } from "../../schema/article.ts";
 import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
 import { refuseDeletionInMassLoss } from "../find/mass-loss.ts";
@@ -47,7 +48,7 @@ export function deleteUnsupported({ account, kind }: ReconcileContext, message: 
   if (account.support(kind.resource, "delete") === "unsupported") return new Blocked("DeleteUnsupported", message);
   return new Retry(
     "DeleteUnsupported",
-    `Waiting to try again, no action is needed yet: the service refuses to delete a ${kind.resource.title}`,
+    `Waiting to try again, no action is needed yet: the service refuses to delete ${withArticle(kind.resource.title)}`,
     { afterSeconds: Math.max(account.secondsUntilTry(kind.resource, "delete"), 1) },
   );
 }

@@ -2,6 +2,7 @@ import { openIntentOf } from "../../objects/intent.ts";
 import { isOrphan, isUninstalling, type ManagedObject, releasedTo } from "../../objects/object.ts";
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
+import { withArticle } from "../../schema/article.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions, retiringOf, serviceNow } from "../context.ts";
 import { keepRecords } from "../dns/withdraw.ts";
@@ -225,7 +226,7 @@ async function reasonToLeave(context: ReconcileContext, error: ReconcileError): 
   if (!isUninstalling(object) && (await reasonNotToWait(context)) === undefined) return undefined;
   if (error instanceof StillUsed) return lastingUse(context, error);
   if (error instanceof KeyStillUsed) return `${error.users} uses it`;
-  if (error.reason === "DeleteUnsupported") return `the service cannot delete a ${kind.resource.title}`;
+  if (error.reason === "DeleteUnsupported") return `the service cannot delete ${withArticle(kind.resource.title)}`;
   if (error.reason === "Forbidden") return "the API key may not read what uses it";
   if (waitedMs(context) <= UNSEEN_USER_MS) return undefined;
   return error instanceof UnreadableKind
@@ -248,7 +249,7 @@ const waitedMs = (context: ReconcileContext): number =>
 const unsupported = (context: ReconcileContext, id: string): ReconcileError =>
   deleteUnsupported(
     context,
-    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${context.kind.resource.title}`,
+    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete ${withArticle(context.kind.resource.title)}`,
   );
 
 /** The id in the status. Where the status may lack it, the id of the remote that is found for the object. */

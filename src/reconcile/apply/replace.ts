@@ -1,5 +1,6 @@
 import { isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
+import { withArticle } from "../../schema/article.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isKnownForeign } from "../find/conflicts.ts";
@@ -43,7 +44,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   if (!(await deleteRemote(context, id, await refuseWhileUsed(context, id)))) {
     throw deleteUnsupported(
       context,
-      `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.resource.title}`,
+      `Delete ${id} by hand, and it is created anew: the service can neither update nor delete ${withArticle(kind.resource.title)}`,
     );
   }
   changes.push({ type: "Deleted", id });

@@ -73,7 +73,7 @@ describe("while the operator is being uninstalled", () => {
 
   it.each([
     ["has another's mark", "the owner in its metadata is another"],
-    ["cannot be deleted", "the service cannot delete a IP policy"],
+    ["cannot be deleted", "the service cannot delete an IP policy"],
   ])("a remote that %s is left behind", async (how, why) => {
     const policy = await scene.given(IPPolicy, "office");
     if (how === "cannot be deleted") scene.gateway.refuse("delete", 405);

@@ -3,6 +3,7 @@ import { conditionOf } from "../../objects/object.ts";
 import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
+import { withArticle } from "../../schema/article.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -57,7 +58,7 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   const input = { wanted: { metadata }, seen: fromAnswer(kind.spec, remote), applied: [], renewed: ["metadata"] };
   const needed = plan(kind, input);
   await refuseNewForeignMark(context, remote.id);
-  const marked = await sendPlan(context, { ...desired, secrets: [] }, needed, remote);
+  const marked = await sendPlan(context, desired, needed, remote);
   if (typeof marked !== "object") return remote;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted: false });
   return marked;
@@ -249,7 +250,7 @@ function refuseUntilUnsupported({ kind, account }: ReconcileContext, { frozen, u
   if (account.support(kind.resource, "update") === "unsupported") return;
   throw new Retry(
     "UpdateUnsupported",
-    `Waiting to try again, no action is needed yet: the service refuses to update a ${kind.resource.title}`,
+    `Waiting to try again, no action is needed yet: the service refuses to update ${withArticle(kind.resource.title)}`,
     { afterSeconds: Math.max(account.secondsUntilTry(kind.resource, "update"), 1) },
   );
 }
@@ -270,11 +271,11 @@ const blocked = (context: ReconcileContext, { frozen, fields }: Plan): Blocked =
 const immutable = ({ kind }: ReconcileContext, frozen: readonly string[]): Blocked =>
   new Blocked(
     "ImmutableField",
-    `Correct ${specFields(frozen)} or create a new object: a ${kind.resource.title} cannot change it, and the account has another value`,
+    `Correct ${specFields(frozen)} or create a new object: ${withArticle(kind.resource.title)} cannot change it, and the account has another value`,
   );
 
 const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blocked =>
   new Blocked(
     "ReplacementRequired",
-    `Delete and recreate this object to change ${specFields(fields)}: the service cannot update a ${kind.resource.title}`,
+    `Delete and recreate this object to change ${specFields(fields)}: the service cannot update ${withArticle(kind.resource.title)}`,
   );

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { hasOwnerKey } from "../../objects/ownership.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import { withArticle } from "../../schema/article.ts";
 import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
 import { traitsOf } from "../../schema/traits.ts";
@@ -79,7 +80,7 @@ function resolveReference(
   const kind = to.kind ?? trait.kinds[0] ?? "";
   const { name } = to;
   // A later version of the definition may have dropped the only member that a stored object has set.
-  if (name === undefined) throw new Blocked("InvalidSpec", `Set spec.${path}.name, the name of a ${kind}`);
+  if (name === undefined) throw new Blocked("InvalidSpec", `Set spec.${path}.name, the name of ${withArticle(kind)}`);
   const target = cluster.get(kind, object.metadata.namespace, name);
   if (!target) throw missing(cluster, { kind, name, namespace: object.metadata.namespace }, path);
   if (target.metadata.deletionTimestamp) {

@@ -7,6 +7,7 @@ import {
   nameOf,
   releasedTo,
 } from "../../objects/object.ts";
+import { withArticle } from "../../schema/article.ts";
 import type { ReconcileContext } from "../context.ts";
 
 // A remote moves from one object to another without a change in the account. The object that has it names the other one
@@ -68,6 +69,8 @@ export function releaseMessage(context: ReconcileContext): string {
   const { kind, object } = context;
   const id = object.status?.id;
   const to = `${kind.kind} ${releasedTo(object)}`;
+  if (kind.location.type !== "collection")
+    return `Remove the annotation release-to, create ${to} beside this object, then delete this object: ${withArticle(kind.kind)} does not adopt`;
   if (isHandedOver(context)) return `Delete this object: ${to} has ${id} now`;
   if (id === undefined)
     return `Remove the annotation release-to to go on: it is not known which ${kind.resource.title} this object has`;

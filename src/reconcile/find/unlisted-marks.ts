@@ -1,6 +1,7 @@
 import type { Collection } from "../../account/remotes/collection.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
+import { withArticle } from "../../schema/article.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
 import { isKnownForeign } from "./conflicts.ts";
 
@@ -35,7 +36,7 @@ export async function readUnlistedMarks(
   if (unknown.length <= MOST_READ || left === 0) return;
   throw new Waiting(
     "Creating",
-    `Reading ${left} more of the account, one by one: its lists do not show to whom a ${context.kind.resource.title} belongs`,
+    `Reading ${left} more of the account, one by one: its lists do not show to whom ${withArticle(context.kind.resource.title)} belongs`,
     { afterSeconds: AGAIN_SECONDS },
   );
 }

@@ -68,6 +68,8 @@ export class Stage {
   readonly #ids = new Map<string, string>();
   /** Whether lines name the members that are sent. */
   namesMembers = false;
+  /** What people have read: messages of conditions, and events. */
+  readonly messages = new Set<string>();
   #untilKilled: number | undefined;
   #log: string[] = [];
   #object: ManagedObject | undefined;
@@ -139,6 +141,11 @@ export class Stage {
   get object(): ManagedObject {
     if (!this.#object) throw new TypeError("no object was applied");
     return this.#object;
+  }
+
+  /** The lines go on with this object. */
+  turnTo(object: ManagedObject): void {
+    this.#object = object;
   }
 
   /** Fields of the example that may be unset. */
@@ -249,6 +256,9 @@ export class Stage {
         ...("drifted" in more && more.drifted ? ["drifted"] : []),
       ].join(" ");
     });
+    const { conditions = [] } = after?.status ?? {};
+    for (const { reason, message } of conditions) this.messages.add(`${reason}: ${message}`);
+    for (const { reason, note } of scene.cluster.events) this.messages.add(`${reason}: ${note}`);
     const events = scene.cluster.events.map(({ type, reason, action }) => `${type} ${reason} in ${action}`);
     const parts = [
       counted(this.#log).join(", ") || "nothing",

@@ -3,6 +3,7 @@ import { isObserveOnly } from "../../../objects/object.ts";
 import { originOf } from "../../../objects/origin.ts";
 import { isMarkOf, ownerMarkOf } from "../../../objects/ownership.ts";
 import { Blocked } from "../../../objects/reconcile-error.ts";
+import { withArticle } from "../../../schema/article.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
 import { refuseAdoption, refuseForeignMark, remoteMissing, seeRemoteOfOwner } from "../conflicts.ts";
 import { handoverSource } from "../handover.ts";
@@ -29,7 +30,7 @@ export async function findByAdoptID(context: ReconcileContext, id: string): Prom
 export async function findExisting(context: ReconcileContext): Promise<Remote | undefined> {
   const { naturalKey, resource } = context.kind;
   if (!naturalKey)
-    throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${resource.title} can only be found by its id`);
+    throw new Blocked("RemoteMissing", `Set spec.adopt.id: ${withArticle(resource.title)} can only be found by its id`);
   const remote = await findByNaturalKey(context, context.clock.now());
   if (remote) {
     await refuseOtherHolder(context, remote.id);

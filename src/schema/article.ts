@@ -1,0 +1,6 @@
+/**
+ * The noun with its article, as it is spoken: "an IP policy", "a TCP edge". The letters of an acronym are spoken one by
+ * one, so its article follows from the name of the first letter.
+ */
+export const withArticle = (noun: string): string =>
+  `${/^(?:[AEIOUaeiou]|[FHLMNRSX](?=[A-Z]))/.test(noun) ? "an" : "a"} ${noun}`;
