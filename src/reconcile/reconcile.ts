@@ -143,20 +143,21 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
   if (hasOnlyObserved(context.object)) await forgetObserved(context);
   await cleanIntent(context);
+  const early = isLookedAtByRequests(context) ? await resolve(context) : undefined;
   const found = await findRemote(context);
   if (found) await ensureAccountKnown(context);
   if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
   if (found && hasFinalizer(context)) hold(context, found);
-  const desired = await resolveDesired(kind, context.object, context.cluster);
+  const desired = early ?? (await resolve(context));
   state.inputs = inputsOf(desired);
   state.newSecrets = unsentSecrets(desired.secrets, appliedSecretsOf(context));
   if (found) {
     await ensureFinalizer(context);
     hold(context, found);
     await deleteReplaced(context);
+    noteModuleOrigins(context, found);
   }
-  if (found) noteModuleOrigins(context, found);
   // From here on the account may have these fields, even when an answer is lost.
   const applied = appliedFields(kind, context.object.spec);
   state.appliedFields = [...new Set([...appliedOf(context), ...applied])];
@@ -173,6 +174,16 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   state.appliedDigest = desired.digest;
   return remote;
 }
+
+const resolve = ({ kind, object, cluster }: ReconcileContext): Promise<Desired> =>
+  resolveDesired(kind, object, cluster);
+
+/**
+ * Whether a search costs requests each time: for modules that were not set yet, and for a remote to adopt. Then nothing is
+ * searched while the spec cannot be carried out, since nobody knows how long that lasts.
+ */
+const isLookedAtByRequests = ({ kind, object: { spec, status } }: ReconcileContext): boolean =>
+  kind.location.type === "modules" || (status?.id === undefined && spec.adopt?.id !== undefined);
 
 /** Where no answer has told of a mark, the status goes on saying what it says. */
 function noteOwner(context: ReconcileContext, remote: Remote): void {
