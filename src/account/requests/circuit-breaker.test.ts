@@ -140,6 +140,18 @@ describe("CircuitBreaker", () => {
     expect(probes()).toBe(false);
   });
 
+  it("ignores the late answer to an earlier probe once a later one has closed it", async () => {
+    fail(unauthorized, 1);
+    const { probeEpoch } = breaker;
+    await clock.advance(2000);
+    expect(probes()).toBe(true);
+    await clock.advance(2000);
+    expect(probes()).toBe(true);
+    breaker.succeeded(probeEpoch);
+    breaker.failed(unauthorized, probeEpoch);
+    expect(await sends()).toBe(true);
+  });
+
   it("closes as soon as a probe is answered", async () => {
     fail(outage, 5);
     await clock.advance(2000);

@@ -115,6 +115,21 @@ describe("a budget of 60 requests a minute", () => {
     expect(names().slice(12)).toEqual(["first", "second"]);
   });
 
+  it("leaves a token to a lane that was passed over for too long, even when an edit comes earlier", async () => {
+    const { names, ask } = requester(budget);
+    await askFor(ask, 12);
+    let isTaken: boolean | undefined;
+    // This timer was set before that of the budget, so it fires first.
+    clock.setTimeout(() => {
+      isTaken = budget.tryAcquire("edit");
+    }, 9000);
+    void ask("sync", "sync");
+    for (let count = 0; count < 8; count += 1) void ask("edit");
+    await clock.advance(9000);
+    expect(isTaken).toBe(false);
+    expect(names().at(-1)).toBe("sync");
+  });
+
   it("takes no token for an aborted request, and lets the next one pass", async () => {
     const { names, ask } = requester(budget);
     await askFor(ask, 12);
@@ -248,6 +263,25 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed.length - before).toBeGreaterThanOrEqual(59);
     });
 
+    it("goes on more slowly also when it was idle for long", async () => {
+      const { passed, ask } = requester(budget);
+      await clock.advance(3_600_000);
+      budget.pauseAfter429(1);
+      await askFor(ask, 200);
+      await clock.advance(61_000);
+      expect(passed.length).toBeGreaterThan(35);
+      expect(passed.length).toBeLessThan(50);
+    });
+
+    it("sends a request that waits as soon as the pause is over, although its turn was later", async () => {
+      budget = new RequestBudget({ perMinute: 1, clock });
+      const { passed, ask } = requester(budget);
+      await askFor(ask, 2);
+      budget.pauseAfter429(5);
+      await clock.advance(5000);
+      expect(passed.map(({ at }) => at)).toEqual([0, 5000]);
+    });
+
     it("never stops altogether, however many follow", async () => {
       const { passed, ask } = requester(budget);
       for (let times = 0; times < 50; times += 1) {
@@ -347,6 +381,7 @@ describe("a budget that is shut down", () => {
     budget.shutDown();
     await expect(waiting).rejects.toThrow(Outdated);
     await expect(ask("later")).rejects.toThrow(Outdated);
+    expect(clock.pending).toBe(0);
     await clock.advance(60_000);
     await ask("after its turn");
     expect(names()).toEqual(["first", "second", "after its turn"]);

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
 import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
@@ -70,6 +71,8 @@ describe("a reconcile that would have to wait for its first request", () => {
     expect(turns.has("a")).toBe(true);
     await turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal });
     expect(turns.has("a")).toBe(false);
+    // A timer that is left would end the next place of the object.
+    expect(clock.pending).toBe(0);
   });
 
   it("is postponed again, in the same place, when an event triggers it earlier", async () => {
@@ -88,6 +91,21 @@ describe("a reconcile that would have to wait for its first request", () => {
     const edited = await postponed("a", "edit");
     await clock.advance(56_000);
     expect([before.isOver(), edited.isOver()]).toEqual([false, true]);
+    expect(turns.has("a")).toBe(true);
+  });
+
+  it("sends at once after an edit when its turn had come before", async () => {
+    budget.pauseAfter429(2);
+    const { isOver } = await postponed("a", "sync");
+    await clock.advance(500);
+    expect(isOver()).toBe(true);
+    void budget.acquire("edit");
+    let isSent = false;
+    void turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal }).then(() => {
+      isSent = true;
+    });
+    await settle();
+    expect(isSent).toBe(true);
   });
 
   it("sends nothing when another pause has begun since its turn came", async () => {
@@ -173,6 +191,30 @@ describe("a reconcile that has sent a request", () => {
     const next = turns.acquire({ turn, lane: "sync", signal });
     await clock.advance(4000);
     await Promise.all([...others, next]);
+  });
+
+  it("goes before all others also after a short pause", async () => {
+    const turn = await begun();
+    budget.pauseAfter429(0.5);
+    const order: string[] = [];
+    void budget.acquire("edit").then(() => order.push("edit"));
+    void turns.acquire({ turn, lane: "sync", signal }).then(() => order.push("begun"));
+    await clock.advance(3000);
+    expect(order).toEqual(["begun", "edit"]);
+  });
+
+  it("gives the next request back when it is aborted just as that is granted", async () => {
+    const turn = await begun();
+    for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
+    const abort = new AbortController();
+    const next = turns.acquire({ turn, lane: "sync", signal: abort.signal });
+    await settle();
+    budget.refund();
+    const reason = new Error("stopped");
+    abort.abort(reason);
+    await expect(next).rejects.toBe(reason);
+    await settle();
+    expect(tokens()).toBe(1);
   });
 
   it("is postponed by a pause, and starts again after it", async () => {
@@ -285,6 +327,16 @@ describe("waitFor", () => {
     await settle();
     abort.abort(new Error("stopped"));
     expect(await Promise.all(waits)).toEqual(["stopped", "stopped"]);
+  });
+
+  it("rejects when the signal was aborted before", async () => {
+    const reason = new Error("stopped");
+    await expect(waitFor(never, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  it("leaves nothing at its signal, which may live as long as the process", async () => {
+    await waitFor(Promise.resolve(), { signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("rejects with the error of the work", async () => {
