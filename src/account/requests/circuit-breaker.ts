@@ -46,7 +46,10 @@ export class CircuitBreaker {
   #failingSince = 0;
   #open: OpenState | undefined;
   #probing: Promise<void> | undefined;
-  /** Changes when a probe is sent or answered. Answers to requests that began before that no longer count. */
+  /**
+   * Changes when the breaker opens, and when a probe is answered. Answers to requests that began before that no longer
+   * count.
+   */
   #probeEpoch = 0;
   /** A breaker that opens again soon after it was closed continues with this delay. */
   #lastPause = { delayMs: FIRST_PROBE_MS, endedAt: Number.NEGATIVE_INFINITY };
@@ -135,7 +138,6 @@ export class CircuitBreaker {
   }
 
   #probe(error: GatewayError, probe: (error: GatewayError) => Promise<void>): void {
-    this.#probeEpoch += 1;
     this.#probing = probe(error)
       .then(
         () => undefined,

@@ -127,7 +127,6 @@ export class Turns {
 
   async #goOn(turn: Turn, { lane, signal }: Asking): Promise<void> {
     signal.throwIfAborted();
-    if (this.budget.tryAcquire(lane, "begun")) return;
     const left = new AbortController();
     const acquired = this.budget.acquire(lane, left.signal, "begun");
     try {
