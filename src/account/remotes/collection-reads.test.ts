@@ -1,0 +1,212 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayError } from "../../gateway/errors.ts";
+import type { Remote } from "../../gateway/resource.ts";
+import { ipPolicies, tcpEdgePolicy, tcpEdges } from "../../gateway/resources/index.ts";
+import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { CircuitBreaker } from "../requests/circuit-breaker.ts";
+import { Turn } from "../requests/turn.ts";
+import { callsOptions } from "../testing/calls.ts";
+import { Collection } from "./collection.ts";
+import type { CollectionOptions } from "./collection-options.ts";
+
+const request = { lane: "edit" as const, signal: new AbortController().signal };
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let ownChanges: [string, Remote | undefined][];
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  ownChanges = [];
+});
+
+const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
+  new Collection({
+    ...{ ...callsOptions(clock), client: gateway.asClient(), resource, clock },
+    signal: new AbortController().signal,
+    onOwnChange: (id, after) => ownChanges.push([id, after]),
+    ...more,
+  });
+
+describe("a read that callers share", () => {
+  let collection: Collection;
+  let id: string;
+
+  beforeEach(() => {
+    collection = of(ipPolicies);
+    ({ id } = gateway.seed(ipPolicies, {}));
+  });
+
+  it("is one request, under way or answered, for those who accept its age", async () => {
+    const both = await Promise.all([0, 0].map((since) => collection.readSince(id, since, request)));
+    await clock.advance(10);
+    const later = await collection.readSince(id, 0, request);
+    expect([...both, later].map((remote) => remote?.id)).toEqual([id, id, id]);
+    expect(gateway.takeCalls()).toEqual([`get ${id}`]);
+    await collection.readSince(id, 10, request);
+    expect(gateway.takeCalls()).toEqual([`get ${id}`]);
+    await collection.readSince(id, 10, request);
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+
+  it("is repeated for the next caller after it has failed", async () => {
+    gateway.refuse("get", 500);
+    await expect(collection.readSince(id, 0, request)).rejects.toMatchObject({ status: 500 });
+    expect(await collection.readSince(id, 0, request)).toMatchObject({ id });
+  });
+
+  it("is waited for in the worker, since the next run of the reconcile would ask for a later one", async () => {
+    const answer = Promise.withResolvers<void>();
+    const { get } = gateway;
+    gateway.get = async (...given) => {
+      await answer.promise;
+      return get(...given);
+    };
+    const read = collection.readSince(id, 0, { lane: "edit", turn: new Turn("a", clock) });
+    await clock.advance(5000);
+    answer.resolve();
+    expect(await read).toMatchObject({ id });
+  });
+});
+
+describe("a list that is out of date", () => {
+  const lists = () => gateway.takeCalls().filter((call) => call === "list").length;
+
+  it("is read again, once, and an earlier date that becomes known later changes nothing", async () => {
+    const collection = of(ipPolicies);
+    await collection.listed(0, request);
+    await clock.advance(10);
+    collection.invalidateList();
+    collection.invalidateList(0);
+    await clock.advance(10);
+    expect(lists()).toBe(1);
+    await collection.listed(0, request);
+    await collection.listed(0, request);
+    expect(lists()).toBe(1);
+  });
+
+  it("proves the absence of nothing", async () => {
+    const collection = of(ipPolicies);
+    await collection.listed(0, request);
+    await clock.advance(10);
+    collection.invalidateList();
+    const made = gateway.seed(ipPolicies, { description: "wanted" });
+    await clock.advance(10);
+    const wanted = (all: () => readonly Remote[]) => all().find(({ description }) => description === "wanted");
+    expect(await collection.search(0, wanted, request)).toMatchObject({ id: made.id });
+  });
+
+  it("is what a read leaves that does not find a listed remote, as others may be gone with it", async () => {
+    const collection = of(ipPolicies);
+    const [gone, goneWithIt] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+    await collection.listed(0, request);
+    await clock.advance(10);
+    for (const { id } of [gone, goneWithIt]) gateway.drop(ipPolicies, id);
+    await collection.read(gone.id, request);
+    await collection.listed(0, request);
+    expect(collection.cached(goneWithIt.id)).toBeUndefined();
+    gateway.takeCalls();
+    await clock.advance(10);
+    await collection.read("ipp_unknown", request);
+    await collection.listed(0, request);
+    expect(lists()).toBe(0);
+  });
+});
+
+describe("a first list", () => {
+  it("with several pages is read twice before it counts alone, and one with a single page once", async () => {
+    for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
+    const [short, long] = [of(ipPolicies), of(ipPolicies)];
+    await short.listedSurely(0, request);
+    expect(gateway.takeCalls()).toEqual(["list"]);
+    gateway.pageSize = 1;
+    await long.listedSurely(0, request);
+    expect(gateway.takeCalls()).toEqual(["list", "list", "list", "list"]);
+    await long.listedSurely(0, request);
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+});
+
+it("a row that cannot be read removes nothing, and the list says so whichever page has it", async () => {
+  const [first, second] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+  gateway.pageSize = 1;
+  for (const { id } of [first, second]) {
+    gateway.unreadable.clear();
+    const collection = of(ipPolicies);
+    await collection.listed(0, request);
+    expect(collection.hadUnreadable).toBe(false);
+    gateway.unreadable.add(id);
+    await clock.advance(1);
+    await collection.listed(clock.now(), request);
+    expect(collection.hadUnreadable).toBe(true);
+    expect(collection.cached(id)).toMatchObject({ id });
+  }
+});
+
+it("metadata that was removed during a GET stays removed, if the list shows metadata of others", async () => {
+  const { id } = gateway.seed(ipPolicies, { metadata: "mark" });
+  gateway.seed(ipPolicies, { metadata: "another" });
+  const answer = Promise.withResolvers<void>();
+  const { get } = gateway;
+  gateway.get = async (...given) => {
+    const remote = await get(...given);
+    await answer.promise;
+    return remote;
+  };
+  const collection = of(ipPolicies);
+  const read = collection.read(id, request);
+  await clock.advance(1);
+  gateway.change(ipPolicies, id, { metadata: undefined });
+  await collection.listed(clock.now(), request);
+  answer.resolve();
+  expect((await read)?.["metadata"]).toBeUndefined();
+  expect(collection.cached(id)?.["metadata"]).toBeUndefined();
+});
+
+describe("what this process does itself", () => {
+  it("is told for each remote that was changed, and not when the remote was gone already", async () => {
+    const collection = of(ipPolicies);
+    const { id } = await collection.create({}, request);
+    await collection.update(id, { description: "new" }, request);
+    expect(await collection.delete(id, request)).toBe(true);
+    expect(await collection.delete(id, request)).toBe(false);
+    expect(ownChanges).toEqual([
+      [id, expect.objectContaining({ description: null })],
+      [id, expect.objectContaining({ description: "new" })],
+      [id, undefined],
+    ]);
+  });
+
+  it("makes no remote missing, while one that somebody else has deleted is", async () => {
+    const collection = of(ipPolicies);
+    const [own, other] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+    await collection.listed(0, request);
+    await collection.delete(own.id, request);
+    gateway.drop(ipPolicies, other.id);
+    await collection.delete(other.id, request);
+    expect([own, other].map(({ id }) => collection.cached(id))).toEqual([undefined, undefined]);
+    expect([own, other].map(({ id }) => collection.isMissing(id))).toEqual([false, true]);
+  });
+
+  it("changes nothing in the cache when a remote is unknown whose module was deleted", async () => {
+    const { id } = gateway.seed(tcpEdges, { policy: { enabled: true } });
+    const collection = of(tcpEdges);
+    expect(await collection.deleteModule(id, "policy", tcpEdgePolicy, request)).toBe(true);
+    gateway.refuse("deleteModule", 404);
+    expect(await collection.deleteModule(id, "policy", tcpEdgePolicy, request)).toBe(false);
+    expect(collection.allCached()).toEqual([]);
+    expect(ownChanges).toEqual([]);
+  });
+});
+
+it("a probe is sent although the breaker is open, and closes it", async () => {
+  const breaker = new CircuitBreaker({ clock });
+  const collection = of(ipPolicies, { breaker });
+  breaker.failed(new GatewayError({ kind: "refused", status: 401, method: "GET", route: "/", problem: "no" }));
+  await clock.advance(2000);
+  await collection.probe(request);
+  expect(gateway.takeCalls()).toEqual(["list"]);
+  expect(breaker.problem).toBeUndefined();
+});
