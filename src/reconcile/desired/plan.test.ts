@@ -50,6 +50,16 @@ describe("plan", () => {
     expect(result).toMatchObject({ body: wanted, fields: ["target"], undocumented: ["target"] });
   });
 
+  it("names a member once whose Secret has changed and that differs as well", () => {
+    const wanted = { target: { monitoring: { api_key: "new", site: "eu" } } };
+    const seen = { target: { monitoring: { site: "us" } } };
+    expect(planned(EventDestination, { wanted, seen, renewed: ["target"] }).fields).toEqual(["target"]);
+  });
+
+  it("sends no member that is to be renewed and that the spec does not set", () => {
+    expect(isEmpty(planned(TunnelGroupBackend, { renewed: ["metadata"] }))).toBe(true);
+  });
+
   it("removes members by their own operation, and leaves them out of the body", () => {
     const result = planned(TCPEdge, { seen: { policy: { enabled: true } }, applied: ["policy"] });
     expect(result).toMatchObject({ body: {}, remove: ["policy"], fields: ["policy"] });

@@ -385,6 +385,15 @@ describe("the columns of kubectl get", () => {
       "DNSRecordMissing",
       next(objectWith(before.ready), { type: "settled", readiness: usable, conditions: [dnsReady] }),
     ],
+    [
+      "nobody knows yet of a DNS record",
+      "Available",
+      next(objectWith(before.ready), {
+        type: "settled",
+        readiness: usable,
+        conditions: [{ ...dnsReady, status: "Unknown" as const }],
+      }),
+    ],
     ["it is not ready", "InvalidSpec", next(objectWith(before.ready), blocked)],
     ["it is not ready and paused", "InvalidSpec", next(objectWith(before.stalled), { type: "paused" })],
   ])("have one reason: %s", (_, reason, status) => {

@@ -1,23 +1,27 @@
 import type { Body, CallOptions, GatewayClient, Page } from "../../gateway/client.ts";
 import { type Failure, GatewayError, kindOfStatus } from "../../gateway/errors.ts";
 import type { Module, ModuleOwner, Resource } from "../../gateway/resource.ts";
-import { eventSubscriptions } from "../../gateway/resources/index.ts";
+import { eventSources, eventSubscriptions } from "../../gateway/resources/index.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { answerTo, updated } from "../../schema/wire/prediction.ts";
 
 export type FakeRemote = Record<string, unknown> & { id: string };
 
-type Verb =
-  | "create"
-  | "get"
-  | "update"
-  | "delete"
-  | "list"
-  | "createSource"
-  | "deleteSource"
-  | "getModule"
-  | "putModule"
-  | "deleteModule";
+/** How the client sends each call: the method, and what follows the path of the resource or module in the route. */
+const sent = {
+  create: { method: "POST", below: "" },
+  get: { method: "GET", below: "/{id}" },
+  update: { method: "PATCH", below: "/{id}" },
+  delete: { method: "DELETE", below: "/{id}" },
+  list: { method: "GET", below: "" },
+  createSource: { method: "POST", below: "" },
+  deleteSource: { method: "DELETE", below: "/{type}" },
+  getModule: { method: "GET", below: "" },
+  putModule: { method: "PUT", below: "" },
+  deleteModule: { method: "DELETE", below: "" },
+} as const;
+
+type Verb = keyof typeof sent;
 
 export interface Call {
   verb: Verb;
@@ -178,7 +182,7 @@ export class FakeGateway {
 
   createSource = async (id: string, type: string): Promise<never> => {
     this.#receive({ verb: "createSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
-    return this.#perform("createSource", eventSubscriptions, () => {
+    return this.#perform("createSource", eventSources, () => {
       const remote = this.#getExisting(eventSubscriptions, id);
       if (sourcesOf(remote).includes(type)) throw refusal(409, `${type} is there`);
       const source = { type, uri: `https://service.test${eventSubscriptions.path}/${id}/sources/${type}` };
@@ -192,7 +196,7 @@ export class FakeGateway {
 
   deleteSource = async (id: string, type: string): Promise<void> => {
     this.#receive({ verb: "deleteSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
-    this.#perform("deleteSource", eventSubscriptions, () => {
+    this.#perform("deleteSource", eventSources, () => {
       const remote = this.#getExisting(eventSubscriptions, id);
       if (!sourcesOf(remote).includes(type)) throw refusal(404, "not found");
       const remaining = sourcesOf(remote).filter((one) => one !== type);
@@ -260,8 +264,8 @@ export class FakeGateway {
     const result = done ? (work() as { id?: string } | undefined) : undefined;
     const id = failure.kind === "unreadable" ? { id: result?.id } : {};
     throw new GatewayError({
-      method: verb.toUpperCase(),
-      route: path,
+      method: sent[verb].method,
+      route: `${path}${sent[verb].below}`,
       problem: "planned by the test",
       ...failure,
       ...id,
