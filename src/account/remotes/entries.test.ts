@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Remote } from "../../gateway/resource.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
@@ -83,6 +84,24 @@ describe("an entry that this process has added or removed", () => {
     expect(gateway.takeCalls()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
   });
 
+  it("is known beside the changes of other clients, which are reported from then on as before", async () => {
+    await entries.create(body("c.v0"), request);
+    gateway.change(resource, id, { sources: of("c.v0") });
+    await clock.advance(1);
+    await parents.read(id, request);
+    expect(deltas).toEqual([{ changed: [], absent: [`${id}/a.v0`, `${id}/b.v0`] }]);
+  });
+
+  it("may be the first of its parent, also if the service shows no list then", async () => {
+    const { id: empty } = gateway.seed(resource, {});
+    gateway.change(resource, empty, { sources: null });
+    await parents.read(empty, request);
+    expect(await entries.get(`${empty}/c.v0`, request)).toBeUndefined();
+    await entries.create({ subscription_id: empty, type: "c.v0" }, request);
+    expect(entries.cached(`${empty}/c.v0`)).toBeDefined();
+    expect(deltas).toEqual([]);
+  });
+
   it("counts as removed when it was gone already", async () => {
     gateway.change(resource, id, { sources: of("b.v0") });
     expect(await entries.delete(`${id}/a.v0`, request)).toBe(false);
@@ -105,6 +124,15 @@ describe("an entry that this process has added or removed", () => {
     gateway.refuse("createSource", 404);
     await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ status: 404 });
   });
+});
+
+it("a search for an entry reads the list of its parents if that is too old", async () => {
+  await entries.listed(0, { lane: "sync" });
+  await clock.advance(1);
+  gateway.change(resource, id, { sources: of("c.v0") });
+  const wanted = (all: () => readonly Remote[]) => all().find((entry) => entry.id === `${id}/c.v0`);
+  expect(await entries.search(0, wanted, request)).toBeUndefined();
+  expect(await entries.search(clock.now(), wanted, request)).toBeDefined();
 });
 
 describe("a change of entries by another client", () => {

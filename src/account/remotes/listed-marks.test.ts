@@ -90,6 +90,20 @@ describe("a service whose answers to 20 GETs have no metadata either", () => {
     expect(marks.areHidden).toBe(false);
   });
 
+  it("needs GETs again after an answer with metadata that is empty, which proves nothing else", () => {
+    answer(row("i30", ""));
+    expect(unknown(many)).toHaveLength(29);
+    expect(marks.areSurelyHidden).toBe(false);
+    list(rows(...many));
+    expect(marks.areSurelyHidden).toBe(false);
+  });
+
+  it("needs as many GETs again after a list that showed metadata", () => {
+    list([row("a", "text"), ...rows(...many)]);
+    list(rows(...many));
+    expect(unknown(many)).toHaveLength(50);
+  });
+
   it("needs GETs again when an answer shows metadata that the list left out", () => {
     answer(row("i30", "text"));
     expect(unknown(many)).toHaveLength(29);
@@ -131,6 +145,12 @@ it("what the latest list does not have may be marked as well", () => {
   list(rows("a", "b"));
   list(rows("a"));
   expect([marks.isUnknown("b"), marks.isStale("b")]).toEqual([true, true]);
+});
+
+it("counts no remote that no list left out", () => {
+  list(rows("a"));
+  for (const id of many) answer(row(id));
+  expect(marks.isUnknown("a")).toBe(true);
 });
 
 it("counts a remote that is read often only once", () => {

@@ -3,6 +3,8 @@ import { routeSaml } from "../../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { RequestBudget } from "../requests/request-budget.ts";
+import { Turns } from "../requests/turns.ts";
 import { callsOptions } from "../testing/calls.ts";
 import { Modules, type ModulesOptions } from "./modules.ts";
 import { isCreatable, isUpdatable } from "./remotes.ts";
@@ -105,6 +107,43 @@ describe("modules", () => {
     expect(modules.allCached().map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
   });
 
+  it("are kept together as long as one of them was read", async () => {
+    await modules.get(id, request, ["saml"]);
+    await clock.advance(3000);
+    await modules.get(id, request, ["oidc"]);
+    await clock.advance(3000);
+    await modules.get("edghts_1/other", request, ["saml"]);
+    expect(modules.cached(id)).toEqual({ id, saml: null, oidc: null });
+  });
+
+  it("date from the request, not from the wait for its turn", async () => {
+    const budget = new RequestBudget({ perMinute: 0, clock });
+    modules = new Modules({ ...options, turns: new Turns(budget, clock) });
+    budget.pauseAfter429(10);
+    const read = modules.get(id, request, ["saml"]);
+    await clock.advance(10_000);
+    await read;
+    reads();
+    await modules.getSince(id, 10_000, request, ["saml"]);
+    expect(reads()).toEqual([]);
+  });
+
+  it("are read again once their answers no longer count", async () => {
+    await modules.get(id, request, ["saml"]);
+    modules.invalidate(clock.now());
+    reads();
+    await clock.advance(1);
+    await modules.get(id, request, ["saml"]);
+    await modules.get(id, request, ["saml"]);
+    expect(reads()).toEqual(["getModule route_saml"]);
+  });
+
+  it("do not count as unset when the service fails", async () => {
+    gateway.refuse("getModule", 500);
+    await expect(modules.get(id, request, ["saml"])).rejects.toMatchObject({ status: 500 });
+    expect(modules.cached(id)).toBeUndefined();
+  });
+
   it("are known from answers to own requests, without secrets", async () => {
     const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, request);
     expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });
@@ -143,10 +182,10 @@ describe("modules", () => {
   it("count as unset after their removal, whether they were set or not", async () => {
     await modules.update(id, { webhook_verification: webhook }, request);
     const module = HTTPSEdgeRoute.modules["webhook_verification"] as never;
-    await modules.deleteModule(id, "webhook_verification", module, request);
+    expect(await modules.deleteModule(id, "webhook_verification", module, request)).toBe(true);
     expect(modules.cached(id)).toEqual({ id, webhook_verification: null });
     gateway.refuse("deleteModule", 404);
-    await modules.deleteModule(id, "webhook_verification", module, request);
+    expect(await modules.deleteModule(id, "webhook_verification", module, request)).toBe(false);
     expect(gateway.remote(resource, route)?.["webhook_verification"]).toBeNull();
   });
 

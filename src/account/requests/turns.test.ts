@@ -335,8 +335,9 @@ describe("waitFor", () => {
   });
 
   it("leaves nothing at its signal, which may live as long as the process", async () => {
-    await waitFor(Promise.resolve(), { signal });
-    expect(getEventListeners(signal, "abort")).toEqual([]);
+    const { signal: lasting } = new AbortController();
+    await waitFor(Promise.resolve(), { signal: lasting });
+    expect(getEventListeners(lasting, "abort")).toEqual([]);
   });
 
   it("rejects with the error of the work", async () => {
