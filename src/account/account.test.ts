@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { GatewayError } from "../gateway/errors.ts";
 import { ipPolicies, reservedDomains, tlsEdges, tunnelSessions } from "../gateway/resources/index.ts";
+import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
+import type { ManagedObject } from "../objects/object.ts";
 import { Retry } from "../objects/reconcile-error.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
 import { Account } from "./account.ts";
 import type { AccountOptions } from "./account-options.ts";
 import { RequestBudget } from "./requests/request-budget.ts";
+import { Turn } from "./requests/turn.ts";
 
 const request = { lane: "edit" as const, signal: new AbortController().signal };
 
@@ -114,6 +117,169 @@ it("notes when it has changed something, and tells what", async () => {
     ["ip_policies", id, "b"],
     ["ip_policies", id, undefined],
   ]);
+});
+
+it("tells when a loss is suspected and when it is over", () => {
+  const told: string[] = [];
+  account = accountWith({ onLossSuspected: () => told.push("lost"), onLossCleared: () => told.push("back") });
+  account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
+  expect(told).toEqual(["lost"]);
+  account.lossGuard.clear(ipPolicies);
+  expect(told).toEqual(["lost", "back"]);
+});
+
+it.each([
+  ["as often as is set", 100, 100],
+  ["every five minutes unless something else is set", undefined, 300],
+])("counts losses together that happen while all lists are read again: %s", async (_, resyncSeconds, seconds) => {
+  account = accountWith({ ...(resyncSeconds && { resyncSeconds }) });
+  account.lossGuard.recordLost("ipp_1");
+  await scene.clock.advance(seconds * 1250);
+  expect(account.lossGuard.recentlyLost).toEqual(["ipp_1"]);
+  await scene.clock.advance(1);
+  expect(account.lossGuard.recentlyLost).toEqual([]);
+});
+
+it.each([
+  ["as often as is set", 100, 100],
+  ["every five minutes unless something else is set", undefined, 300],
+])("reads a module again when a resync is about to come: %s", async (_, resyncSeconds, seconds) => {
+  account = accountWith({ ...(resyncSeconds && { resyncSeconds }) });
+  const id = `edghts_1/${scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id}`;
+  const look = () => account.remotes(HTTPSEdgeRoute).get(id, request, ["saml"]);
+  const reads = () => scene.gateway.takeCalls().length;
+  await look();
+  expect(reads()).toBe(1);
+  await scene.clock.advance(seconds * 900 - 1);
+  await look();
+  expect(reads()).toBe(0);
+  await scene.clock.advance(1);
+  await look();
+  expect(reads()).toBe(1);
+});
+
+it("is confirmed at the start only if a person said so, from the first use", () => {
+  for (const isLossConfirmed of [true, undefined]) {
+    account = accountWith({ ...(isLossConfirmed && { isLossConfirmed }) });
+    expect(account.lossGuard.isConfirmed("")).toBe(false);
+    account.collection(ipPolicies);
+    expect(account.lossGuard.isConfirmed("")).toBe(isLossConfirmed === true);
+  }
+});
+
+it("takes an operation for unsupported only after another write has succeeded", async () => {
+  for (const isWritten of [false, true]) {
+    account = accountWith({});
+    account.operationRefused(ipPolicies, "delete");
+    await scene.clock.advance(300_000);
+    if (isWritten) await account.collection(ipPolicies).create({}, request);
+    await scene.clock.advance(300_000);
+    account.operationRefused(ipPolicies, "delete");
+    expect(account.support(ipPolicies, "delete")).toBe(isWritten ? "unsupported" : "refused");
+  }
+});
+
+describe("a change that nobody waits for", () => {
+  it("may be carried out for 37 seconds at a deadline of 30 seconds", async () => {
+    account.recordUnansweredChange();
+    expect(account.unansweredChangeSeconds).toBe(37);
+    await scene.clock.advance(36_000);
+    expect(account.unansweredChangeSeconds).toBe(1);
+    account.recordUnansweredChange();
+    expect(account.unansweredChangeSeconds).toBe(37);
+    await scene.clock.advance(38_000);
+    expect(account.unansweredChangeSeconds).toBe(0);
+  });
+
+  it.each([
+    ["its first question", () => account.unansweredChangeSeconds],
+    ["its first use", () => account.remotes(HTTPSEdgeRoute)],
+  ])("may be one of an earlier process, which counts from %s of the account", async (_, begin) => {
+    await scene.clock.advance(5000);
+    account = accountWith({});
+    begin();
+    await scene.clock.advance(7000);
+    account.remotes(HTTPSEdgeRoute);
+    expect(account.unansweredChangeSeconds).toBe(30);
+  });
+});
+
+it("an outage that ends releases what failed meanwhile, and is told", async () => {
+  const told: string[] = [];
+  account = accountWith({ onRecovered: () => told.push("recovered"), onOpened: () => told.push("opened") });
+  const cause = new GatewayError({ kind: "failed", status: 500, method: "PATCH", route: "/", problem: "no" });
+  const error = new Retry("ServiceUnavailable", "no", { afterSeconds: 600 });
+  account.failures.failed("before", { error, cause, asked: "", inputs: undefined, isTransient: true });
+  await scene.clock.advance(1000);
+  // The breaker sends a probe of its own after the fifth failure.
+  scene.gateway.refuse("list", 500);
+  for (let count = 0; count < 5; count += 1) {
+    scene.gateway.refuse("list", 500);
+    await account.probe("sync", request.signal).catch(() => undefined);
+  }
+  await scene.clock.advance(1);
+  account.failures.failed("meanwhile", { error, cause, asked: "", inputs: undefined, isTransient: true });
+  expect([account.breaker.problem?.status, told]).toEqual([500, ["opened"]]);
+  account.breaker.succeeded();
+  expect([told, account.failures.secondsLeft("meanwhile")]).toEqual([["opened", "recovered"], 0]);
+  expect(account.failures.secondsLeft("before")).toBeGreaterThan(0);
+});
+
+it("what other credentials have changed is known at once where the resource is in use", async () => {
+  const { id, ...rest } = scene.gateway.seed(ipPolicies, { description: "old" });
+  account.learn(ipPolicies, id, { id });
+  const policies = account.collection(ipPolicies);
+  await policies.listed(0, { lane: "sync" });
+  await scene.clock.advance(1);
+  account.learn(ipPolicies, id, { ...rest, id, description: "new" });
+  expect(policies.cached(id)).toMatchObject({ description: "new" });
+});
+
+it("does not count the list of other credentials if another key came into use while it was fetched", async () => {
+  const recorded = () => new Map([[ipPolicies, new Set(["ipp_1"])]]);
+  const listedElsewhere = async () => {
+    account.keyProof.use("two");
+    return ["ipp_1"];
+  };
+  account = accountWith({ key: { recorded, listedElsewhere, wayOut: () => "" } });
+  account.keyProof.use("one");
+  await account.keyProof.ensure().catch(() => undefined);
+  expect(account.keyProof.isProved).toBe(false);
+});
+
+it("tries to prove a key again when it is due, whatever else is to be done", async () => {
+  let tries = 0;
+  const listedElsewhere = async () => {
+    tries += 1;
+    return [];
+  };
+  const recorded = () => new Map([[ipPolicies, new Set(["ipp_1"])]]);
+  account = accountWith({ key: { recorded, listedElsewhere, wayOut: () => "" } });
+  account.keyProof.use("one");
+  await account.recheckMissing(request.signal);
+  expect(tries).toBe(0);
+  await expect(account.keyProof.ensure()).rejects.toMatchObject({ reason: "AccountMismatch" });
+  await account.recheckMissing(request.signal);
+  expect(scene.gateway.takeCalls()).toEqual([]);
+  await scene.clock.advance(2000);
+  await account.recheckMissing(request.signal).catch(() => undefined);
+  expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
+});
+
+it("forgets an object that is gone: its failure, its claims and its place in the line", async () => {
+  const cause = new GatewayError({ kind: "failed", status: 500, method: "PATCH", route: "/", problem: "no" });
+  const error = new Retry("ServiceUnavailable", "no");
+  account = accountWith({ budget: new RequestBudget({ perMinute: 1, clock: scene.clock }) });
+  while (account.turns.budget.tryAcquire("edit"));
+  const asked = account.turns.acquire({ ...request, turn: new Turn("uid", scene.clock) }).catch(() => undefined);
+  account.recordFailure("uid", { error, cause, asked: "", inputs: undefined, isTransient: true });
+  const other = { metadata: { uid: "other" } } as ManagedObject;
+  account.claim("ipp_1", { metadata: { uid: "uid" } } as ManagedObject);
+  expect([account.turns.has("uid"), account.isClaimedByOther("ipp_1", other)]).toEqual([true, true]);
+  account.forget("uid");
+  expect([account.turns.has("uid"), account.isClaimedByOther("ipp_1", other)]).toEqual([false, false]);
+  expect(account.failures.of("uid")).toBeUndefined();
+  await asked;
 });
 
 describe("a probe", () => {

@@ -48,6 +48,21 @@ describe("CorrectionCounter", () => {
     expect(corrections.count(object(), ["labels"])).toBe(0);
   });
 
+  it("goes on counting while each correction comes within an hour of the last one", async () => {
+    for (const count of [1, 2, 3]) {
+      expect(corrections.record(object(), ["labels"], true)).toBe(count);
+      await clock.advance(59 * 60_000);
+    }
+    await clock.advance(60_000);
+    expect(corrections.record(object(), ["labels"], true)).toBe(1);
+  });
+
+  it("starts anew when other fields are corrected", () => {
+    corrections.record(object(), ["labels"], true);
+    corrections.record(object(), ["labels"], true);
+    expect(corrections.record(object(), ["description"], true)).toBe(1);
+  });
+
   it("forgets a deleted object", () => {
     corrections.record(object(), ["labels"], true);
     corrections.forget("u");

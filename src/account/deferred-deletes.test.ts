@@ -34,3 +34,10 @@ it("an entry that is an hour overdue is dropped", async () => {
   await clock.advance(20_000 + 3_600_000);
   expect(defer("a")).toBe(10);
 });
+
+it("an entry that is not overdue stays when another remote is deferred", async () => {
+  deferred.defer("a", [7200, 7200]);
+  await clock.advance(3_600_000);
+  expect(defer("b")).toBe(10);
+  expect(deferred.secondsUntil("a")).toBe(3600);
+});

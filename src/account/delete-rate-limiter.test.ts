@@ -87,6 +87,39 @@ describe("deletes of several namespaces", () => {
   });
 });
 
+it("a namespace whose last waiting remote is gone has to line up again", () => {
+  const limiter = new DeleteRateLimiter(clock, 6);
+  for (const id of ids(6)) limiter.secondsUntilTurn(id, "team-a");
+  expect(limiter.secondsUntilTurn("a-0", "team-a")).toBe(10);
+  expect(limiter.secondsUntilTurn("b-0", "team-b")).toBe(20);
+  limiter.forget("a-0");
+  expect(limiter.secondsUntilTurn("a-1", "team-a")).toBe(20);
+  expect(limiter.secondsUntilTurn("b-0", "team-b")).toBe(10);
+});
+
+it("a remote waits in one namespace, that of the object which asked last", () => {
+  const limiter = new DeleteRateLimiter(clock, 6);
+  for (const id of ids(6)) limiter.secondsUntilTurn(id, "team-a");
+  for (const id of ["moved", "a-1"]) limiter.secondsUntilTurn(id, "team-a");
+  expect(limiter.secondsUntilTurn("moved", "team-b")).toBe(20);
+  expect(limiter.secondsUntilTurn("a-1", "team-a")).toBe(10);
+});
+
+it.each([
+  [70_000, 4, "both keep their places"],
+  [75_000, 5, "the first one has lost its place"],
+  [80_001, 6, "both have lost their places"],
+])(
+  "a delete that does not ask again within a minute after its turn loses its place: after %d ms, %d others go, since %s",
+  async (passed, count) => {
+    const limiter = new DeleteRateLimiter(clock, 6);
+    for (const id of [...ids(6), "first", "second"]) limiter.secondsUntilTurn(id, "team-a");
+    await clock.advance(passed);
+    const others = ids(8).map((id) => limiter.secondsUntilTurn(`later-${id}`, "team-a"));
+    expect(others.filter((seconds) => seconds === 0)).toHaveLength(count);
+  },
+);
+
 it("makes no delete wait without a limit", () => {
   const limiter = new DeleteRateLimiter(clock, 0);
   expect(ids(100).filter((id) => limiter.secondsUntilTurn(id, "team-a") > 0)).toEqual([]);

@@ -22,3 +22,11 @@ it("what the key may not read is remembered from before the first deletion", () 
   burst.recordForbidden("tcp_edges");
   expect(burst.isForbidden("tcp_edges")).toBe(true);
 });
+
+it("a deletion after a burst begins another one, so that no list from before it counts", async () => {
+  const clock = new VirtualClock();
+  const burst = new DeletionBurst(clock);
+  expect(burst.beganAt).toBe(clock.now());
+  await clock.advance(10_001);
+  expect(burst.beganAt).toBe(clock.now());
+});

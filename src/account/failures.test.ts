@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { GatewayError } from "../gateway/errors.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
-import type { ReconcileError } from "../objects/reconcile-error.ts";
+import { type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Failures } from "./failures.ts";
 
@@ -46,6 +46,12 @@ async function attemptsIn(seconds: number, uids: readonly string[], cause: Gatew
   return attempts;
 }
 
+/** For how many seconds no object is tried on the route after this one. */
+function turnOf(uid: string): number {
+  failures.recordAttempt(uid);
+  return failures.secondsLeft(uid);
+}
+
 const ten = Array.from({ length: 10 }, (_, index) => `uid-${index}`);
 
 describe("an object that fails", () => {
@@ -62,6 +68,18 @@ describe("an object that fails", () => {
       await clock.advance((found.at(-1) as number) * 1000);
     }
     expect(found).toEqual(delays);
+  });
+
+  it.each([
+    ["waits for something else", new Waiting("InUse", "no")],
+    ["may be repeated", new Retry("ServiceUnavailable", "no")],
+  ])("is tried again soon if it %s, whatever the service answered", (_, error) => {
+    for (const status of [403, 409])
+      failures.failed(`uid-${status}`, {
+        ...{ error, cause: answered(status) },
+        ...{ asked: "1", inputs: "1", isTransient: true },
+      });
+    expect([failures.secondsLeft("uid-403"), failures.secondsLeft("uid-409")]).toEqual([0.5, 0.5]);
   });
 
   it("is tried no earlier than the service's Retry-After", () => {
@@ -171,6 +189,73 @@ describe("a route on which several objects fail", () => {
     expect(failures.secondsLeft(broken)).toBeGreaterThan(0);
   });
 
+  it("is shared by objects that the service refused for different reasons, and not by those it refused by themselves", async () => {
+    const causes = [500, 401, 403, 500, 401].map((status) => answered(status));
+    for (const [index, cause] of causes.entries()) fail(`uid-${index}`, cause);
+    fail("refused", answered(422));
+    failures.succeeded("uid-0");
+    expect(["uid-1", "uid-2", "refused"].map((uid) => failures.secondsLeft(uid))).toEqual([0, 0, 1800]);
+    await clock.advance(1);
+    for (const [index, cause] of causes.entries()) fail(`uid-${index}`, cause);
+    await clock.advance(HOUR * 1000);
+    failures.recordAttempt("uid-0");
+    const waiting = [...ten.slice(0, 5), "refused"].filter((uid) => failures.secondsLeft(uid) > 0);
+    expect(waiting).toEqual(ten.slice(0, 5));
+  });
+
+  it.each([
+    ["one was refused by itself", () => fail("uid-4", answered(422))],
+    [
+      "one is gone",
+      () => {
+        fail("uid-4", answered(500));
+        failures.forget("uid-4");
+      },
+    ],
+    [
+      "one failed elsewhere after that",
+      () => {
+        fail("uid-4", answered(500));
+        fail("uid-4", answered(500, "GET"));
+      },
+    ],
+  ])("lets all be tried while four fail there: %s", async (_, fifth) => {
+    for (const uid of ten.slice(0, 4)) fail(uid, answered(500));
+    fifth();
+    await clock.advance(HOUR * 1000);
+    failures.recordAttempt("uid-0");
+    expect(failures.secondsLeft("uid-1")).toBe(0);
+  });
+
+  it("begins with short turns, however often fewer objects failed there", async () => {
+    for (let count = 0; count < 6; count += 1) for (const uid of ten.slice(0, 4)) fail(uid, answered(500));
+    await clock.advance(HOUR * 1000);
+    fail("uid-4", answered(500));
+    expect(turnOf("uid-0")).toBe(2);
+  });
+
+  it.each([
+    ["an object has succeeded", () => failures.succeeded("uid-0")],
+    ["the account is back", () => failures.releaseSince(0)],
+  ])("begins with short turns again after %s", async (_, end) => {
+    await attemptsIn(600, ten, answered(500));
+    expect(turnOf("uid-1")).toBe(60);
+    end();
+    await clock.advance(1);
+    failures.forget("uid-1");
+    fail("uid-1", answered(500));
+    await clock.advance(HOUR * 1000);
+    expect(turnOf("uid-1")).toBe(2);
+  });
+
+  it("begins with short turns again when all objects that failed there are gone", async () => {
+    await attemptsIn(600, ten, answered(500));
+    for (const uid of ten) failures.forget(uid);
+    for (const uid of ten) fail(uid, answered(500));
+    await clock.advance(HOUR * 1000);
+    expect(turnOf("uid-1")).toBe(2);
+  });
+
   it("is not affected by refusals that concern one object", async () => {
     for (const uid of ten) fail(uid, answered(422));
     failures.succeeded("uid-0");
@@ -190,6 +275,14 @@ describe("when the account answers again", () => {
     expect(failures.secondsLeft("before")).toBe(59);
     fail("meanwhile", answered(500));
     expect(failures.secondsLeft("meanwhile")).toBe(4);
+  });
+
+  it("objects that failed on one route need no turns", async () => {
+    for (const uid of ten) fail(uid, answered(500));
+    await clock.advance(1000);
+    failures.releaseSince(0);
+    failures.recordAttempt("uid-0");
+    expect(failures.secondsLeft("uid-1")).toBe(0);
   });
 
   it("nobody is told that objects may be tried when none failed meanwhile", async () => {
@@ -257,6 +350,16 @@ describe("a change of another object", () => {
     fail("a", answered(409));
     failures.retrySooner("a");
     expect(failures.secondsLeft("a")).toBe(0);
+  });
+
+  it("lets it be tried at once after three failures, and no longer after four", () => {
+    const left: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      fail("a", answered(409));
+      failures.retrySooner("a");
+      left.push(failures.secondsLeft("a"));
+    }
+    expect(left).toEqual([0, 0, 0, 1, 2]);
   });
 
   it("lets it be tried less and less often, however many changes there are", async () => {

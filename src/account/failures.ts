@@ -213,8 +213,7 @@ export class Failures {
   #now = (): number => this.#clock.now();
 }
 
-const grown = ({ first, longest }: Delays, count: number): number =>
-  Math.min(first * 2 ** Math.min(count - 1, 30), longest);
+const grown = ({ first, longest }: Delays, count: number): number => Math.min(first * 2 ** (count - 1), longest);
 
 /** Values that were not read because of a failure are not compared. */
 const isSameRequest = (one: Failure, other: Failure): boolean =>

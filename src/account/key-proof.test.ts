@@ -1,56 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { ipPolicies, routeOidc, routeSaml, tcpEdges } from "../gateway/resources/index.ts";
-import type { Source } from "../objects/evidence.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import { KeyProof, type KeyProofOptions } from "./key-proof.ts";
-
-/** Accounts by their keys: the ids that each shows. `given` has the ids that objects have. */
-function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> = {}) {
-  const clock = new VirtualClock();
-  const recorded = new Map<Source, Set<string>>([
-    [routeOidc, new Set(given["oidc"] ?? [])],
-    [routeSaml, new Set(given["saml"] ?? [])],
-    [ipPolicies, new Set(given["policies"] ?? [])],
-    [tcpEdges, new Set(given["edges"] ?? [])],
-  ]);
-  const accounts: Record<string, string[]> = { mine: [...recorded.values()].flatMap((ids) => [...ids]), theirs: [] };
-  const state = { key: "mine", lists: 0, reads: 0, problems: [] as boolean[], changes: 0 };
-  const asked: string[] = [];
-  const options: KeyProofOptions = {
-    clock,
-    recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
-    wayOut: () => "say so",
-    readList: async () => {
-      state.lists += 1;
-      proof.use(state.key);
-      const listed = accounts[state.key]?.filter((id) => !id.includes("/"));
-      proof.recordSeenIDs(listed ?? [], proof.epoch);
-    },
-    readOne: async ({ name }, id) => {
-      state.reads += 1;
-      asked.push(`${name} ${id}`);
-      proof.use(state.key);
-      if (accounts[state.key]?.includes(id)) proof.recordSeenIDs([id], proof.epoch);
-    },
-    onKeyChange: () => {
-      state.changes += 1;
-    },
-    onProblem: (exists) => state.problems.push(exists),
-    ...more,
-  };
-  const proof: KeyProof = new KeyProof(options);
-  const use = (key: string) => {
-    state.key = key;
-    proof.use(key);
-  };
-  return { clock, recorded, accounts, state, asked, proof, options, use };
-}
+import { GatewayError } from "../gateway/errors.ts";
+import { ipPolicies, tcpEdges } from "../gateway/resources/index.ts";
+import { digestOf, KeyProof, type KeyProofOptions } from "./key-proof.ts";
+import { keyScene } from "./testing/key-scene.ts";
 
 const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
 
+const refusal = (status: number) =>
+  new GatewayError({ kind: "refused", method: "GET", route: "/", status, problem: "no" });
+
 describe("a key", () => {
   it("needs no proof while nothing is recorded, and is proved by the first create", async () => {
-    const { proof, recorded, state, use } = scene({});
+    const { proof, recorded, state, use } = keyScene({});
     use("mine");
     await proof.ensure();
     expect(proof.isProved).toBe(false);
@@ -61,7 +22,7 @@ describe("a key", () => {
   });
 
   it("is proved by the first remote that is found, unless another key has come into use since", async () => {
-    const { proof, recorded, use } = scene({});
+    const { proof, recorded, use } = keyScene({});
     const { epoch } = proof;
     use("mine");
     use("theirs");
@@ -74,7 +35,7 @@ describe("a key", () => {
   });
 
   it("is no longer proved when all recorded ids are gone and another key creates a remote", async () => {
-    const { proof, recorded, use, state } = scene({});
+    const { proof, recorded, use, state } = keyScene({});
     use("staging");
     proof.recordFirstID(proof.epoch);
     use("mine");
@@ -87,7 +48,7 @@ describe("a key", () => {
   });
 
   it("stays proved beside another key of the same account when nothing is recorded any more", async () => {
-    const { proof, recorded, use } = scene({ policies: ["ipp_1"] });
+    const { proof, recorded, use } = keyScene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("rotated");
     proof.recordSeenIDs(["ipp_1"], proof.epoch);
@@ -98,7 +59,7 @@ describe("a key", () => {
   });
 
   it("sends no change when another key has come into use since it was read, even if that one is proved", async () => {
-    const { proof, use } = scene({ policies: ["ipp_1"] });
+    const { proof, use } = keyScene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
     use("mine");
@@ -107,7 +68,7 @@ describe("a key", () => {
   });
 
   it("is proved once for all callers by one list that shows a recorded id of any kind", async () => {
-    const { proof, state } = scene({ policies: ["ipp_1"], edges: ["edgtcp_1", "edgtcp_2"] });
+    const { proof, state } = keyScene({ policies: ["ipp_1"], edges: ["edgtcp_1", "edgtcp_2"] });
     await Promise.all([proof.ensure(), proof.ensure()]);
     await proof.ensure();
     expect(state.lists).toBe(1);
@@ -115,7 +76,7 @@ describe("a key", () => {
 
   it("is proved by another list when one cannot be read, and reports the error when none can", async () => {
     const failing = new Set([ipPolicies.name, tcpEdges.name]);
-    const one = scene({ policies: ["ipp_1", "ipp_2"], edges: ["edgtcp_1"] });
+    const one = keyScene({ policies: ["ipp_1", "ipp_2"], edges: ["edgtcp_1"] });
     const readList: KeyProofOptions["readList"] = async ({ name }) => {
       if (failing.has(name)) throw new Error(`no list of ${name}`);
       one.proof.recordSeenIDs(["edgtcp_1"], one.proof.epoch);
@@ -130,7 +91,7 @@ describe("a key", () => {
   });
 
   it("changes nothing while it is new, until a recorded id answers under it, however few are recorded", async () => {
-    const { proof, state, use, accounts, clock } = scene({ policies: ["ipp_1"] });
+    const { proof, state, use, accounts, clock } = keyScene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
     expect(() => proof.assertHolds("theirs")).toThrow(expect.objectContaining({ name: "Outdated" }));
@@ -148,7 +109,7 @@ describe("a key", () => {
   });
 
   it("is tried at once when it replaces a wrong key", async () => {
-    const { proof, state, use, accounts } = scene({ policies: ["ipp_1"] });
+    const { proof, state, use, accounts } = keyScene({ policies: ["ipp_1"] });
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     use("as wrong");
@@ -160,7 +121,7 @@ describe("a key", () => {
   });
 
   it("counts again at once when it comes back after it was proved", async () => {
-    const { proof, state, use } = scene({ policies: ["ipp_1"] });
+    const { proof, state, use } = keyScene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
@@ -170,7 +131,7 @@ describe("a key", () => {
   });
 
   it("is not proved by an answer to a request from before its use", async () => {
-    const { proof, use } = scene({ policies: ["ipp_1"] });
+    const { proof, use } = keyScene({ policies: ["ipp_1"] });
     await proof.ensure();
     const { epoch } = proof;
     use("theirs");
@@ -181,7 +142,7 @@ describe("a key", () => {
   it.each([true, false])(
     "as the first of the process, is accepted although it shows nothing only if a person has confirmed it: %s",
     async (believed) => {
-      const { proof, state, use } = scene({ policies: ["ipp_1"] }, { believesFirstKey: believed });
+      const { proof, state, use } = keyScene({ policies: ["ipp_1"] }, { believesFirstKey: believed });
       state.key = "theirs";
       await proof.ensure().catch(() => undefined);
       expect(proof.isProved).toBe(believed);
@@ -191,7 +152,7 @@ describe("a key", () => {
   );
 
   it("is tried again with growing delays, and costs no request in between", async () => {
-    const { proof, state, use, clock } = scene({ policies: ["ipp_1"] });
+    const { proof, state, use, clock } = keyScene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
     for (let second = 0; second < 60; second += 1) {
@@ -203,7 +164,7 @@ describe("a key", () => {
   });
 
   it("is confirmed by a requested reconcile only if the request came after the report of the problem", async () => {
-    const { proof, use } = scene({ policies: ["ipp_1"] });
+    const { proof, use } = keyScene({ policies: ["ipp_1"] });
     await proof.ensure();
     expect([proof.confirm("earlier"), proof.confirm("before")]).toEqual([false, false]);
     use("theirs");
@@ -221,7 +182,7 @@ describe("a key", () => {
   });
 
   it("is accepted when other credentials have proved it, and no other key is", async () => {
-    const { proof, state, use } = scene({ policies: ["ipp_1"] });
+    const { proof, state, use } = keyScene({ policies: ["ipp_1"] });
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     proof.accept("another");
@@ -235,12 +196,12 @@ describe("a key", () => {
   it("is recorded as soon as it is proved, and before a change that nothing recorded has to prove", async () => {
     const written: string[] = [];
     const record: KeyProofOptions["record"] = async (digest, { alone }) => void written.push(`${digest} ${alone}`);
-    const one = scene({ policies: ["ipp_1"] }, { record });
+    const one = keyScene({ policies: ["ipp_1"] }, { record });
     await one.proof.ensure();
     expect(written.splice(0)).toEqual(["mine false"]);
     await one.proof.ensureRecorded();
     expect(written).toEqual([]);
-    const other = scene({}, { record });
+    const other = keyScene({}, { record });
     other.use("mine");
     await other.proof.ensure();
     expect(written).toEqual([]);
@@ -249,7 +210,7 @@ describe("a key", () => {
   });
 
   it("changes nothing when another key has come into use while it was recorded", async () => {
-    const { proof, use } = scene({}, { record: async () => use("theirs") });
+    const { proof, use } = keyScene({}, { record: async () => use("theirs") });
     use("mine");
     await expect(proof.ensureRecorded()).rejects.toThrow("the API key has changed");
     expect(() => proof.assertHolds("mine")).toThrow("not proved yet");
@@ -257,7 +218,7 @@ describe("a key", () => {
   });
 
   it("counts as accepted only while it is in use and for the given time", async () => {
-    const { clock, proof, use } = scene({});
+    const { clock, proof, use } = keyScene({});
     expect(proof.wasAcceptedWithin(1000)).toBe(false);
     use("mine");
     proof.beginRequest()();
@@ -272,24 +233,92 @@ describe("a key", () => {
     use("mine");
     expect(proof.wasAcceptedWithin(1000)).toBe(false);
   });
+
+  it("does not count as accepted because the former key was, a moment ago", () => {
+    const { proof, use } = keyScene({});
+    use("mine");
+    proof.beginRequest()();
+    use("theirs");
+    expect(proof.wasAcceptedWithin(1000)).toBe(false);
+  });
+
+  it("is the same one with and without white space around it, which files often end with", () => {
+    expect(digestOf(" key\n")).toBe(digestOf("key"));
+    expect(digestOf("key")).not.toBe(digestOf("Key"));
+  });
+
+  it.each([
+    ["a list", { policies: ["ipp_1", "ipp_2"], edges: ["edgtcp_1"] }],
+    ["a module", { oidc: ["edghts_1/a", "edghts_1/b"], edges: ["edgtcp_1"] }],
+  ])("that may not read %s is proved by another one, and is wrong if nothing proves it", async (_, given) => {
+    const one = keyScene(given);
+    const readable = new Set(["edgtcp_1", "edghts_1/b"]);
+    const read = (id: string) => {
+      if (!readable.has(id)) throw refusal(403);
+      one.proof.recordSeenIDs([id], one.proof.epoch);
+    };
+    const ids: Record<string, string> = { [tcpEdges.name]: "edgtcp_1", [ipPolicies.name]: "ipp_1" };
+    const readList: KeyProofOptions["readList"] = async ({ name }) => read(ids[name] ?? "");
+    const readOne: KeyProofOptions["readOne"] = async (_source, id) => read(id);
+    for (const all of [true, false]) {
+      if (!all) readable.clear();
+      const proof = new KeyProof({ ...one.options, readList, readOne });
+      one.proof = proof;
+      proof.use("mine");
+      await proof.ensure().catch((error: unknown) => expect(error).toEqual(mismatch));
+      expect([proof.isProved, proof.problem === undefined]).toEqual([all, all]);
+    }
+    // The next attempt reads one remote, which is forbidden too.
+    await one.clock.advance(2000);
+    await expect(one.proof.ensure()).rejects.toEqual(mismatch);
+  });
+
+  it("is looked for in all lists after another wrong key, but not in the list that was just read", async () => {
+    const given = { policies: ["ipp_1", "ipp_2"], edges: ["edgtcp_1"] };
+    const { proof, state, use, accounts } = keyScene(given);
+    use("theirs");
+    await expect(proof.ensure(ipPolicies)).rejects.toEqual(mismatch);
+    expect([state.lists, state.reads]).toEqual([1, 0]);
+    accounts["rotated"] = ["ipp_2"];
+    use("rotated");
+    await proof.ensure();
+    expect([proof.isProved, state.lists, state.reads]).toEqual([true, 2, 0]);
+  });
+
+  it("needs no proof any more when the last recorded id goes during the attempt", async () => {
+    const one = keyScene({ policies: ["ipp_1"] });
+    const readList = async () => void one.recorded.clear();
+    const proof = new KeyProof({ ...one.options, readList });
+    proof.use("theirs");
+    await proof.ensure();
+    expect([proof.isProved, proof.problem, one.state.problems]).toEqual([false, undefined, []]);
+  });
+
+  it("that is known from the start is proved without a request", async () => {
+    const { proof, state, use } = keyScene({ policies: ["ipp_1"] }, { proved: ["mine"] });
+    use("mine");
+    await proof.ensure();
+    proof.assertHolds("mine");
+    expect([state.lists, state.reads]).toEqual([0, 0]);
+  });
 });
 
 describe("a key of an account where no list shows what is recorded", () => {
   it("is proved by one module", async () => {
-    const { proof, asked, state } = scene({ oidc: ["edghts_1/edghtsrt_1"] });
+    const { proof, asked, state } = keyScene({ oidc: ["edghts_1/edghtsrt_1"] });
     await proof.ensure();
     await proof.ensure();
     expect([proof.isProved, state.lists, asked]).toEqual([true, 0, ["route_oidc edghts_1/edghtsrt_1"]]);
   });
 
   it("is proved by a list where one shows something", async () => {
-    const { proof, asked, state } = scene({ oidc: ["edghts_1/edghtsrt_1"], edges: ["edgtcp_1"] });
+    const { proof, asked, state } = keyScene({ oidc: ["edghts_1/edghtsrt_1"], edges: ["edgtcp_1"] });
     await proof.ensure();
     expect([proof.isProved, state.lists, asked]).toEqual([true, 1, []]);
   });
 
   it("is proved by a module when what lists show is gone", async () => {
-    const { proof, accounts, state } = scene({ oidc: ["edghts_1/edghtsrt_1"], edges: ["edgtcp_1"] });
+    const { proof, accounts, state } = keyScene({ oidc: ["edghts_1/edghtsrt_1"], edges: ["edgtcp_1"] });
     accounts["mine"] = ["edghts_1/edghtsrt_1"];
     await proof.ensure();
     expect([proof.isProved, state.lists, state.reads]).toEqual([true, 1, 1]);
@@ -297,7 +326,7 @@ describe("a key of an account where no list shows what is recorded", () => {
 
   it("costs a few requests at once, of different remotes, and then one for each attempt", async () => {
     const ids = ["a", "b", "c", "d"].map((id) => `edghts_1/${id}`);
-    const { proof, asked, clock, use } = scene({ oidc: ids.slice(0, 2), saml: ids });
+    const { proof, asked, clock, use } = keyScene({ oidc: ids.slice(0, 2), saml: ids });
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     expect(asked.splice(0)).toEqual(["route_saml edghts_1/a", "route_saml edghts_1/b", "route_saml edghts_1/c"]);
@@ -310,14 +339,14 @@ describe("a key of an account where no list shows what is recorded", () => {
   });
 
   it("is asked by another module of a remote too", async () => {
-    const { proof, asked, use } = scene({ oidc: ["edghts_1/a"], saml: ["edghts_1/a"] });
+    const { proof, asked, use } = keyScene({ oidc: ["edghts_1/a"], saml: ["edghts_1/a"] });
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     expect(asked).toEqual(["route_oidc edghts_1/a", "route_saml edghts_1/a"]);
   });
 
   it("is proved although one module cannot be read, and the error is reported when none can", async () => {
-    const one = scene({ oidc: ["edghts_1/a", "edghts_1/b"] });
+    const one = keyScene({ oidc: ["edghts_1/a", "edghts_1/b"] });
     let failing = ["edghts_1/a", "edghts_1/b"];
     const readOne: KeyProofOptions["readOne"] = async (_, id) => {
       if (failing.includes(id)) throw new Error(`no module of ${id}`);
@@ -332,14 +361,14 @@ describe("a key of an account where no list shows what is recorded", () => {
   });
 
   it("that an earlier process has recorded is believed without a request", async () => {
-    const { proof, asked, use } = scene({ oidc: ["edghts_1/a"] }, { wasRecorded: async () => "recorded" });
+    const { proof, asked, use } = keyScene({ oidc: ["edghts_1/a"] }, { wasRecorded: async () => "recorded" });
     use("theirs");
     await proof.ensure();
     expect([proof.isProved, asked]).toEqual([true, []]);
   });
 
   it("is proved by an answer to the first request, which begins before the key is known", () => {
-    const { proof, use } = scene({ oidc: ["edghts_1/a"] });
+    const { proof, use } = keyScene({ oidc: ["edghts_1/a"] });
     const { epoch } = proof;
     use("mine");
     proof.recordSeenIDs(["edghts_1/a"], epoch);

@@ -258,7 +258,7 @@ export class KeyProof {
     // The key of the operator is known only after its first reading, and there is nothing to ask the service for.
     if (recorded.length === 0 && this.#current === undefined) throw new Outdated("the API key is not known yet");
     await (this.#failure?.epoch === this.#keys ? this.#askForOne(recorded) : this.#askForAll(recorded, read));
-    if (!this.isProved) this.#fail(new Set(recorded.flatMap(([, ids]) => [...ids])).size);
+    if (!this.holds) this.#fail(new Set(recorded.flatMap(([, ids]) => [...ids])).size);
   }
 
   /** Comes after the lists: an ordinary start proves the key by the lists that it needs anyway. */
@@ -292,12 +292,11 @@ export class KeyProof {
   /** The key was not proved at first. So each attempt reads another one of the recorded remotes. */
   async #askForOne(recorded: readonly Recorded[]): Promise<void> {
     const all = singly(recorded);
-    const one = all[(this.#failure?.attempts ?? 0) % Math.max(all.length, 1)];
+    const one = all[(this.#failure?.attempts ?? 0) % all.length];
     if (one) await ignoringForbidden(this.#options.readOne(...one));
   }
 
   #fail(count: number): void {
-    if (this.holds) return;
     if (this.#keys <= 1 && this.#options.believesFirstKey) {
       this.#forgetFormer();
       this.#accept();

@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import { GatewayError } from "../gateway/errors.ts";
+import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { Retry } from "../objects/reconcile-error.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Failures } from "./failures.ts";
+import { digestOf } from "./key-proof.ts";
 import { ObjectMemory } from "./object-memory.ts";
 
 const cause = new GatewayError({
@@ -46,6 +48,43 @@ it("a remote that an object has claimed is free again when the object is gone", 
   ];
   memory.claim("ipp_1", one);
   expect([memory.isClaimedByOther("ipp_1", one), memory.isClaimedByOther("ipp_1", other)]).toEqual([false, true]);
+  memory.claim("ipp_2", other);
   memory.forget("a");
   expect(memory.isClaimedByOther("ipp_1", other)).toBe(false);
+  expect(memory.isClaimedByOther("ipp_2", one)).toBe(true);
+  expect(memory.isClaimedByOther("ipp_3", one)).toBe(false);
+});
+
+it("a refused create counts for its intent and its object alone", () => {
+  const { memory } = given();
+  const [one, other] = ["a", "b"].map((uid) => ({ metadata: { uid } })) as [ManagedObject, ManagedObject];
+  const [intent, next] = [1, 2].map((last) => ({ signed: true, first: 1, last }) as const) as [Intent, Intent];
+  memory.recordRefusedCreate(one, intent);
+  const asked = [
+    memory.isCreateRefused(one, intent),
+    memory.isCreateRefused(one, next),
+    memory.isCreateRefused(other, intent),
+  ];
+  expect(asked).toEqual([true, false, false]);
+  memory.forget("a");
+  expect(memory.isCreateRefused(one, intent)).toBe(false);
+});
+
+it("modules that were left are those of one remote, until somebody takes them", () => {
+  const { memory } = given();
+  memory.leaveModules("edghts_1/a", ["saml", "oidc"]);
+  memory.forgetLeftModules("edghts_1/a", ["saml"]);
+  memory.forgetLeftModules("edghts_1/b", ["oidc"]);
+  const left = (id: string) => ["saml", "oidc", "oauth"].map((field) => memory.isLeftModule(id, field));
+  expect([left("edghts_1/a"), left("edghts_1/b")]).toEqual([
+    [false, true, false],
+    [false, false, false],
+  ]);
+});
+
+it("the token of each remote is recognized, and only its digest is kept", () => {
+  const { memory } = given();
+  memory.recordToken("ak_1", "hush");
+  expect(memory.tokenDigestOf("ak_1")).toBe(digestOf("hush"));
+  expect(memory.tokenDigestOf("ak_2")).toBeUndefined();
 });

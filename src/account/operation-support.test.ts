@@ -83,3 +83,36 @@ it("does not count a write that may have succeeded before the first refusal", as
   support.refused(operation);
   expect(support.of(operation)).toBe("refused");
 });
+
+it("does not count a write that may have succeeded after the last refusal", async () => {
+  support.refused(operation);
+  await minutes(20);
+  support.written();
+  support.refused(operation);
+  expect(support.of(operation)).toBe("refused");
+});
+
+it.each([
+  ["refused", 10 * 60_000 - 1],
+  ["unsupported", 10 * 60_000],
+] as const)(
+  "counts an operation as %s after two refusals with %d ms and a write in between",
+  async (expected, apart) => {
+    support.refused(operation);
+    await clock.advance(1);
+    support.written();
+    await clock.advance(apart - 1);
+    support.refused(operation);
+    expect(support.of(operation)).toBe(expected);
+  },
+);
+
+it("allows the next attempt a minute after one that got no answer, and each operation by itself", async () => {
+  support.refused(operation);
+  await minutes(2);
+  support.recordAttempt(operation);
+  support.recordAttempt("tls_edges:delete");
+  expect([support.secondsUntilTry(operation), support.mayTry("tls_edges:delete")]).toEqual([60, true]);
+  await minutes(1);
+  expect(support.mayTry(operation)).toBe(true);
+});
