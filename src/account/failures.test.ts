@@ -197,6 +197,7 @@ describe("a route on which several objects fail", () => {
     expect(["uid-1", "uid-2", "refused"].map((uid) => failures.secondsLeft(uid))).toEqual([0, 0, 1800]);
     await clock.advance(1);
     for (const [index, cause] of causes.entries()) fail(`uid-${index}`, cause);
+    fail("refused", answered(422));
     await clock.advance(HOUR * 1000);
     failures.recordAttempt("uid-0");
     const waiting = [...ten.slice(0, 5), "refused"].filter((uid) => failures.secondsLeft(uid) > 0);
@@ -373,6 +374,13 @@ describe("a change of another object", () => {
       await clock.advance(1000);
     }
     expect(attempts).toBeLessThanOrEqual(135);
+  });
+
+  it("delays no object that may be tried already", () => {
+    for (let count = 0; count < 6; count += 1) fail("a", answered(500));
+    failures.releaseAll();
+    failures.retrySooner("a");
+    expect(failures.secondsLeft("a")).toBe(0);
   });
 
   it("never makes a delay longer", () => {
