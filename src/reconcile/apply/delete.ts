@@ -4,6 +4,7 @@ import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { withArticle } from "../../schema/article.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions, retiringOf, serviceNow } from "../context.ts";
 import { keepRecords } from "../dns/withdraw.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
@@ -74,10 +75,13 @@ async function awaitTakeover(context: ReconcileContext): Promise<void> {
 }
 
 function reportAccountOrphaned({ cluster, object, kind }: ReconcileContext): void {
-  const what = object.status?.id ?? `what may be there of this ${kind.kind}`;
-  const note = `Left ${what} in the account: its GatewayAccount has the annotation orphan, and its key does not work`;
+  const note = `Left ${nameOfRemote(object, kind)} in the account: its GatewayAccount has the annotation orphan, and its key does not work`;
   cluster.emit(object, { type: "Warning", reason: "Unauthorized", action: "Delete", note });
 }
+
+/** Without an id in the status, nobody knows which remote the object has, if any. */
+const nameOfRemote = ({ status }: ManagedObject, kind: Kind): string =>
+  status?.id ?? `what may be there of this ${kind.kind}`;
 
 /** Finalizers that Kubernetes' garbage collector sets and removes by itself. */
 const GARBAGE_COLLECTOR_FINALIZERS: readonly string[] = ["foregroundDeletion", "orphan"];
@@ -179,12 +183,12 @@ async function reasonNotToWait({ cluster, object }: ReconcileContext): Promise<s
  * so.
  */
 async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<undefined> {
-  const { object, cluster } = context;
+  const { object, cluster, kind } = context;
   if (!isReconcileError(error) || error.reason !== "OwnershipConflict" || error instanceof UnreadableKind) throw error;
   const goes = await reasonNotToWait(context);
-  const why = "the owner in its metadata is another";
-  if (goes === undefined) throw isUninstalling(object) ? new LeftBehind(`${object.status?.id}`, why) : error;
-  const note = `Left ${object.status?.id} in the account: ${why}, and ${goes}`;
+  const [what, why] = [nameOfRemote(object, kind), "the owner in its metadata is another"];
+  if (goes === undefined) throw isUninstalling(object) ? new LeftBehind(what, why) : error;
+  const note = `Left ${what} in the account: ${why}, and ${goes}`;
   cluster.emit(object, { type: "Warning", reason: error.reason, action: "Delete", note });
 }
 

@@ -1,0 +1,211 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { GatewayError } from "../../gateway/errors.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { TLSEdge } from "../../kinds/tls-edge.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
+import { keyPair } from "../testing/key-pairs.ts";
+import { Scene } from "../testing/scene.ts";
+
+// When a DELETE is not sent, or not yet, and what is said of it.
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const policies = () => scene.gateway.remotesOf(IPPolicy.resource);
+const restriction = (id: string) => ({ ip_restriction: { enabled: true, ip_policy_ids: [id] } });
+const notes = () => scene.cluster.events.map(({ note }) => note);
+
+describe("an object without a status, for whose name an unknown cluster has marked a remote", () => {
+  const left = "what may be there of this IPPolicy in the account: the owner in its metadata is another";
+  let object: ManagedObject;
+
+  beforeEach(() => {
+    scene = new Scene({ isClusterIDSet: false });
+    const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-a", name: "office" });
+    scene.gateway.seed(IPPolicy.resource, { metadata });
+    object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers: [FINALIZER] });
+  });
+
+  it("leaves it when the namespace goes away, and says so without an id", async () => {
+    scene.cluster.namespaceDeleting = true;
+    await scene.delete(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(policies()).toHaveLength(1);
+    expect(notes()).toEqual([`Left ${left}, and the namespace goes away`]);
+  });
+
+  it("says so without an id also while the operator is being uninstalled", async () => {
+    scene.cluster.annotateByHand(object, annotations.uninstalling, "true");
+    await scene.delete(object);
+    expect(scene.reason(object)).toBe(`LeftBehind: Leaving ${left}, and the operator is being uninstalled`);
+  });
+});
+
+it("finalizers that Kubernetes itself removes are not waited for", async () => {
+  const finalizers = ["foregroundDeletion", "orphan"];
+  const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers });
+  expect(await scene.delete(object)).toEqual({});
+  expect(scene.cluster.now(object).status).toBeUndefined();
+});
+
+it("an object that retains its remote does not warn of an account that is declared gone", async () => {
+  const object = await scene.given(IPPolicy, "office", { deletionPolicy: "Retain" });
+  scene.cluster.isAccountAbandoned = true;
+  await scene.delete(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  expect(scene.cluster.events).toEqual([]);
+});
+
+it("no DELETE is sent when it had to wait for so long that something may use the remote by now", async () => {
+  const policy = await scene.given(IPPolicy, "office");
+  const { turns } = scene.account;
+  const acquire = turns.acquire.bind(turns);
+  vi.spyOn(turns, "acquire").mockImplementation(async (asking) => {
+    await scene.clock.advance(31_000);
+    return acquire(asking);
+  });
+  expect(await scene.delete(policy)).toEqual({ stale: true });
+  expect(scene.gateway.takeCalls()).not.toContain("delete ipp_1");
+  vi.restoreAllMocks();
+  scene.gateway.seed(TCPEdge.resource, restriction("ipp_1"));
+  await scene.clock.advance(1000);
+  await scene.reconcile(policy);
+  expect(scene.reason(policy)).toMatch(/^InUse: /);
+});
+
+it("no DELETE is sent of a used remote that a list has left out", async () => {
+  const policy = await scene.given(IPPolicy, "office");
+  const id = scene.idOf(policy);
+  const [remote] = policies();
+  if (!remote) throw new TypeError("no policy");
+  scene.gateway.seed(TCPEdge.resource, restriction(id));
+  scene.gateway.drop(IPPolicy.resource, id);
+  await scene.resync(IPPolicy);
+  scene.gateway.put(IPPolicy.resource, remote);
+  await scene.delete(policy);
+  expect(scene.reason(policy)).toMatch(/^InUse: Delete or change TCP edge/);
+  expect(policies()).toHaveLength(1);
+});
+
+it("no DELETE is sent while a list of what may use the remote fails", async () => {
+  const group = await scene.given(TunnelGroupBackend, "web");
+  scene.gateway.refuse("list", 503);
+  await scene.delete(group);
+  expect(scene.reason(group)).toMatch(/^ServiceUnavailable: /);
+  expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toHaveLength(1);
+});
+
+it("kinds that cannot be seen are named together, and the right that is missing decides what to do", async () => {
+  const policy = await scene.given(IPPolicy, "office");
+  const { id } = scene.gateway.seed(TCPEdge.resource, {});
+  scene.gateway.unreadable.add(id);
+  scene.gateway.beforeCall = ({ verb, resource }) => {
+    if (verb !== "list" || resource !== TLSEdge.resource.name) return;
+    throw new GatewayError({ kind: "refused", status: 403, method: "?", route: "/", problem: "planned" });
+  };
+  await scene.delete(policy);
+  expect(scene.reason(policy)).toMatch(/^Forbidden: Allow the API key to read TCP edges and TLS edges: /);
+  expect(policies()).toHaveLength(1);
+});
+
+describe("an edge with several objects", () => {
+  const observing = { managementPolicy: "ObserveOnly" } as const;
+  let policy: ManagedObject;
+
+  beforeEach(async () => {
+    policy = await scene.given(IPPolicy, "office");
+  });
+
+  it("is named by the object that only observes it, if there is no other", async () => {
+    const { id } = scene.gateway.seed(TCPEdge.resource, restriction(scene.idOf(policy)));
+    await scene.given(TCPEdge, "watcher", { ...observing, adopt: { id } });
+    await scene.delete(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: Delete or change TCPEdge "watcher" first/);
+  });
+
+  it("ends with the one that manages it, though another observes it", async () => {
+    const edge = await scene.given(TCPEdge, "db");
+    await scene.given(TCPEdge, "watcher", { ...observing, adopt: { id: scene.idOf(edge) } });
+    scene.gateway.change(TCPEdge.resource, scene.idOf(edge), restriction(scene.idOf(policy)));
+    scene.gateway.refuse("delete", 503);
+    await scene.delete(edge);
+    await scene.delete(policy);
+    expect(scene.reason(policy)).toMatch(/^Deleting: Waiting for TCPEdge "db" to be deleted first/);
+  });
+});
+
+describe("what objects leave on one route", () => {
+  const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };
+  const webhookVerification = { enabled: true, provider: "sns" };
+  const { resource } = HTTPSEdgeRoute;
+  let routeId: string;
+
+  beforeEach(() => {
+    routeId = scene.gateway.seed(resource, {}).id;
+  });
+
+  const specOf = (modules: object) => ({ edgeId: "edghts_1", routeId, ...modules });
+
+  it("is nothing when all of them are deleted together", async () => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", specOf({ saml }));
+    const next = scene.cluster.apply(HTTPSEdgeRoute, "next", specOf({ saml }), { finalizers: [FINALIZER] });
+    for (const one of [object, next]) scene.cluster.delete(one);
+    for (const one of [object, next]) await scene.settle(one);
+    expect([object, next].filter((one) => scene.cluster.exists(one))).toEqual([]);
+    expect(scene.gateway.remote(resource, routeId)).toMatchObject({ saml: null });
+  });
+
+  it("is no module whose PUT was carried out and not answered, when the same process deletes the object", async () => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", specOf({ saml }));
+    scene.gateway.loseAnswer("putModule");
+    await scene.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
+    expect(scene.gateway.remote(resource, routeId)).toMatchObject({ webhook_verification: { enabled: true } });
+    await scene.deleteAndSettle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.remote(resource, routeId)).toMatchObject({ saml: null, webhook_verification: null });
+  });
+});
+
+describe("a replaced certificate", () => {
+  let object: ManagedObject;
+
+  beforeEach(async () => {
+    scene = new Scene({ extraKinds: [TLSCertificate] });
+    scene.cluster.setSecret("tls", keyPair("first"));
+    object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", keyPair("second"));
+    await scene.reconcile(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_2", retiring: "cert_1" });
+  });
+
+  it("is deleted soon after an outage", async () => {
+    scene.gateway.refuse("delete", 503);
+    await scene.reconcile(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ retiring: "cert_1" });
+    await scene.clock.advance(5000);
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([{ id: "cert_2" }]);
+  });
+
+  it.each([400, 409, 422])("is not tried again at once when the service calls it in use by a %i", async (status) => {
+    scene.gateway.refuse("delete", status);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    scene.gateway.takeCalls();
+    await scene.clock.advance(299_000);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).not.toContain("delete cert_1");
+    await scene.clock.advance(1000);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toContain("delete cert_1");
+  });
+});
