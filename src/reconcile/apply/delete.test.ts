@@ -418,7 +418,7 @@ describe("a remote that others use", () => {
     expect(scene.reason(policy)).toMatch(/"a", TCPEdge "b", TCPEdge "c" and 2 more/);
   });
 
-  it.each([400, 409])("reports InUse and tries again after a %i", async (status) => {
+  it.each([400, 409, 422])("reports InUse and tries again after a %i", async (status) => {
     const policy = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("delete", status, { serviceMessage: "edge edgtcp_9 uses it" });
     await deleted(policy);

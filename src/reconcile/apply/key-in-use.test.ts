@@ -93,6 +93,34 @@ describe("the key of the operator or of a GatewayAccount", () => {
   });
 });
 
+describe("a key, while a GatewayAccount that cannot be read may send its requests with it,", () => {
+  beforeEach(() => scene.cluster.visibility.set("GatewayAccount", "Unreadable"));
+
+  it("is not deleted", async () => {
+    await deleteKey();
+    expect(scene.reason(key)).toMatch(/^InUse: Let the operator list and watch all GatewayAccount objects/);
+    expect(rows()).toHaveLength(1);
+    scene.cluster.visibility.clear();
+    await scene.settle(key);
+    expect(rows()).toEqual([]);
+  });
+
+  it("stays beside the one that has replaced it", async () => {
+    const old = scene.idOf(key);
+    scene.cluster.removeSecret("robot-token");
+    for (let round = 0; round < 3; round += 1) {
+      await scene.reconcile(key);
+      await scene.clock.advance(600_000);
+    }
+    expect(scene.idOf(key)).not.toBe(old);
+    expect(rows()).toEqual([old, scene.idOf(key)]);
+    scene.cluster.visibility.clear();
+    await scene.clock.advance(600_000);
+    await scene.reconcile(key);
+    expect(rows()).toEqual([scene.idOf(key)]);
+  });
+});
+
 describe("an account that a person has declared gone", () => {
   it("gets no request when its objects are deleted", async () => {
     const policy = await scene.given(IPPolicy, "office");

@@ -94,7 +94,7 @@ it("a remote with replacement: Recreate is neither deleted nor created again whi
   expect(scene.reason(address)).toMatch(/^InUse: Delete or change TCPEdge "db" first/);
   scene.cluster.apply(TCPEdge, "db", { hostports: [] });
   await scene.settle(scene.cluster.get("TCPEdge", "team-a", "db") as ManagedObject, 3);
-  await scene.settle(address, 3);
+  expect(await scene.settle(address, 3)).toEqual({ requeueAfterSeconds: 60 });
   expect(scene.reason(address)).toMatch(new RegExp(`^InUse: Delete or change TCP edge ${edge.id} first`));
   expect(scene.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([{ id, description: "one" }]);
   scene.gateway.drop(TCPEdge.resource, edge.id);

@@ -105,6 +105,22 @@ describe("a token that is shown once", () => {
     expect([token("mine"), token("ci")]).toEqual(["mine", "token of ak_1"]);
   });
 
+  it("leaves a Secret of somebody else that has taken the place of its own, when the spec names another", async () => {
+    scene.cluster.setSecret("ci", { token: "theirs" });
+    await edit(object, { tokenSecretName: "next" });
+    await scene.settle(object, 4);
+    expect(token("ci")).toBe("theirs");
+    expect(token("next")).toBe(`token of ${scene.idOf(object)}`);
+  });
+
+  it("stays in the Secret that has it when the spec was changed to another, and to retain the key, before the deletion", async () => {
+    scene.cluster.apply(APIKey, "ci", { tokenSecretName: "next", deletionPolicy: "Retain" });
+    await scene.delete(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(token("ci")).toBe("token of ak_1");
+    expect(owners("ci")).toEqual([]);
+  });
+
   it("is never mistaken for another text that somebody has put there", async () => {
     const secret = scene.cluster.secretNow("ci");
     if (!secret) throw new TypeError("no Secret");
@@ -140,4 +156,26 @@ it("a value that is always shown is written under its new name, or nowhere", asy
   await scene.apply(SSHHostCertificate, "host", spec);
   expect(names()).toEqual([]);
   expect(scene.cluster.now(object).status?.outputSecret).toBeUndefined();
+});
+
+it("no key is created while its Secret is somebody else's", async () => {
+  scene.cluster.setSecret("ci", { token: "mine" });
+  const object = await scene.apply(APIKey, "ci", { tokenSecretName: "ci" });
+  expect(scene.reason(object)).toMatch(/^SecretNotReady: Choose another spec.tokenSecretName/);
+  expect(scene.gateway.takeCalls()).not.toContain("create");
+  expect(token("ci")).toBe("mine");
+});
+
+it("a value that is always shown is written for an adopted remote too, and its Secret is deleted with the object", async () => {
+  const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA", certificateSecretName: "host" };
+  const remote = { ssh_certificate_authority_id: "sshca_1", public_key: "ssh-ed25519 AAAA" };
+  const { id } = scene.gateway.seed(SSHHostCertificate.resource, remote);
+  const object = await scene.given(SSHHostCertificate, "host", { ...spec, adopt: { id } });
+  expect(scene.cluster.secretNow("host")).toMatchObject({
+    data: { "ssh-host-cert.pub": `of ${id}` },
+    owners: [object.metadata.uid],
+  });
+  await scene.delete(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  expect(owners("host")).toEqual([object.metadata.uid]);
 });

@@ -71,7 +71,7 @@ describe("a domain that is deleted", () => {
   ])("waits for %s at most, and an event names the record", async (_, more, minutes) => {
     const object = await given({ dns: { externalDNS: more } });
     await scene.delete(object);
-    await later(object, minutes * 60);
+    expect(await later(object, minutes * 60)).toEqual({ requeueAfterSeconds: 30 });
     expect(remotes()).toHaveLength(1);
     await later(object, 30);
     expect(remotes()).toEqual([]);
@@ -111,6 +111,25 @@ describe("a domain that is deleted", () => {
     const object = await given({ dns: { check: true } });
     await scene.delete(object);
     expect(scene.reason(object)).toMatch(/^DNSRecordRemains: Delete the DNS record web.example.com CNAME/);
+  });
+
+  it("waits while the record has its target besides another one", async () => {
+    const object = await given(externalDNS);
+    scene.dns.check = async () => ({ state: "elsewhere", there: ["other.example.org"], hasTarget: true });
+    await scene.delete(object);
+    expect(scene.reason(object)).toMatch(/^DNSRecordRemains: /);
+    expect(remotes()).toHaveLength(1);
+  });
+
+  it("names the record that was left once, however often the DELETE fails after that", async () => {
+    const object = await given(externalDNS);
+    await scene.delete(object);
+    for (const seconds of [600, 60, 60]) {
+      scene.gateway.refuse("delete", 503);
+      await later(object, seconds);
+    }
+    expect(remotes()).toHaveLength(1);
+    expect(scene.cluster.events.filter(({ note }) => note.startsWith("Delete the DNS record"))).toHaveLength(1);
   });
 
   it.each([
@@ -177,5 +196,14 @@ describe("a domain that is replaced", () => {
     await scene.resync(ReservedDomain);
     await later(object);
     expect(scene.cluster.endpointOf(object)?.endpoints).toMatchObject([{ targets: ["y.example.net"] }]);
+    const next = scene.idOf(object);
+    scene.dns.make([{ ...record, targets: ["y.example.net"] }]);
+    scene.cluster.apply(ReservedDomain, "web", {
+      ...{ domain: "web.example.com", description: "newer", replacement: "Recreate" },
+      ...externalDNS,
+    });
+    await later(object);
+    expect(scene.reason(object)).toContain("DNSRecordRemains");
+    expect(scene.idOf(object)).toBe(next);
   });
 });
