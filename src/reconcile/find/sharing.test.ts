@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { Scene } from "../testing/scene.ts";
 
@@ -94,7 +95,7 @@ describe("a kind that cannot be read", () => {
     await scene.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
     expect(types()).toEqual(["a.v0", "b.v0"]);
     await scene.apply(EventSubscription, "audit", listing("b.v0"));
-    expect(scene.reason(subscription)).toMatch(/^InUse: .*EventSource/);
+    expect(scene.reason(subscription)).toMatch(/^InUse: .*EventSource.* spec\.sources no longer lists$/);
     expect(types()).toEqual(["a.v0", "b.v0"]);
     scene.cluster.visibility.clear();
     await scene.settle(subscription);
@@ -160,6 +161,27 @@ describe("an entry that existed before its objects", () => {
     expect(preexisting(object)).toBeUndefined();
     await end(object);
     expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("does not count as existing before when it moves from the subscription's spec to an object of its own", async () => {
+    scene.cluster.apply(EventSubscription, "audit", {});
+    const object = await scene.given(EventSource, "a", specOf("a.v0"));
+    expect(preexisting(object)).toBeUndefined();
+    await scene.reconcile(subscription);
+    expect(types()).toEqual(["a.v0"]);
+    await end(object);
+    expect(types()).toEqual([]);
+  });
+
+  it("does not count as existing before when the process died before the subscription's status had it", async () => {
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus") throw new Outdated("killed");
+    };
+    await scene.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    expect(preexisting(await scene.given(EventSource, "b", specOf("b.v0")))).toBeUndefined();
   });
 
   it("also counts as existing before for a second object", async () => {
@@ -368,6 +390,21 @@ describe("an entry whose parent was recreated", () => {
     expect(scene.idOf(object)).toBe(`${status?.id}/b.v0`);
     expect(types(status?.id)).toEqual(["n.v0", "b.v0"]);
     expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("is deleted from the old parent also when the new one had it already", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    const next = await scene.given(EventSubscription, "next", listing("b.v0"));
+    const { status } = scene.cluster.now(next);
+    scene.cluster.vanish(next);
+    await scene.cluster.writeStatus(EventSubscription, scene.cluster.now(subscription), {
+      ...scene.cluster.now(subscription).status,
+      id: status?.id ?? "",
+    });
+    scene.gateway.change(EventSubscription.resource, status?.id ?? "", { metadata: null });
+    await scene.settle(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: `${status?.id}/b.v0`, preexisting: true });
+    expect([types(), types(status?.id)]).toEqual([["a.v0"], ["b.v0"]]);
   });
 
   it("waits while there is no parent", async () => {

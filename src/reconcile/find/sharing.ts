@@ -17,8 +17,9 @@ export function isKeptForOthers(context: ReconcileContext, id: string): boolean 
   const { kind, object, state } = context;
   if (kind.location.type !== "entry") return false;
   const { location } = kind;
-  const preexisting = state.preexisting ?? object.status?.preexisting ?? false;
-  if (preexisting && id === object.status?.id) return true;
+  // The status may still have the entry that was in the place of the one that this reconcile has found.
+  const recorded = id === object.status?.id && object.status.preexisting;
+  if (id === state.remote?.id ? (state.preexisting ?? recorded) : recorded) return true;
   const key = keyOf(id);
   const parents = parentsOf(context, location, id);
   const listed = parents.some((parent) => !isDeleting(parent) && lists(parent, location, key));
