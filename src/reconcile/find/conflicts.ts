@@ -111,5 +111,5 @@ export function remoteMissing({ kind, object }: ReconcileContext, what: string, 
     isObserveOnly(object) || kind.location.type === "modules"
       ? `Correct the spec, or delete this object: ${missing}, and the operator does not create it`
       : `Set driftPolicy: Correct to have it created again, or delete this object: ${missing}`;
-  return new Blocked("RemoteMissing", message, cause && { cause });
+  return new Blocked("RemoteMissing", message, { cause });
 }

@@ -88,6 +88,18 @@ describe("a route that an object has", () => {
     expect(scene.reason(first)).toMatch(/^Available/);
   });
 
+  it("goes to the oldest also where that may not adopt, since setting modules takes nothing over", async () => {
+    scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
+    const first = scene.cluster.apply(HTTPSEdgeRoute, "first", specOf({ webhookVerification }), {
+      namespace: "team-b",
+    });
+    await scene.clock.advance(5_000);
+    const second = await scene.apply(HTTPSEdgeRoute, "second", specOf({ webhookVerification }));
+    expect(scene.reason(second)).toMatch(conflictWith("first"));
+    await scene.reconcile(first);
+    expect(scene.reason(first)).toMatch(/^Available/);
+  });
+
   it("goes to the one whose uid sorts first, if both are of the same second", async () => {
     const [b, a] = ["b", "a"].map((name) =>
       scene.cluster.apply(HTTPSEdgeRoute, name, specOf({ webhookVerification })),

@@ -65,6 +65,15 @@ describe("before a create", () => {
     expect(remotes()).toHaveLength(61);
   });
 
+  it("one that was deleted since it was listed costs no wait", async () => {
+    const [gone = ""] = strangers(1);
+    await scene.resync(IPPolicy);
+    scene.gateway.drop(IPPolicy.resource, gone);
+    const object = await scene.apply(IPPolicy, "office");
+    expect(calls()).toEqual([`get ${gone}`, "create"]);
+    expect(scene.reason(object)).toMatch(/^Available/);
+  });
+
   it("what a cluster that nobody has told of has for the name stops it", async () => {
     scene = new Scene({ isClusterIDSet: false });
     scene.gateway.unlisted.add("metadata");

@@ -135,6 +135,17 @@ describe.each(kinds)("a new object of the same name, with a former remote that i
   });
 });
 
+it("a remote that somebody has marked for another cluster since the list is not adopted", async () => {
+  const before = await scene.given(IPPolicy, "one", { deletionPolicy: "Retain" });
+  const id = scene.idOf(before);
+  await deleteAndExpectGone(before);
+  const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-a", name: "one" });
+  scene.gateway.change(IPPolicy.resource, id, { metadata });
+  const after = await scene.apply(IPPolicy, "one", {});
+  expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, "create"]);
+  expect(scene.idOf(after)).not.toBe(id);
+});
+
 it("a natural key that is taken by a remote with the object's mark leads to its adoption", async () => {
   const spec = { domain: "a.example.com" };
   await scene.given(ReservedDomain, "other", { domain: "b.example.com" });

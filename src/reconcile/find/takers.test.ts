@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
+import { annotations } from "../../schema/contract.ts";
+import { keyPair } from "../testing/key-pairs.ts";
+import { Scene } from "../testing/scene.ts";
+
+// An object asks for a remote that another object has, had, or asks for as well.
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+/** No mark can be added to it. */
+const metadata = "opaque";
+const longAgo = "2020-01-01T00:00:00Z";
+
+const conflictWith = (name: string) => new RegExp(`^OwnershipConflict: .* team-a/${name}, which has `);
+const changes = () => scene.gateway.takeCalls().filter((call) => !/^(get|list)/.test(call));
+const metadataFor = (name: string) => withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name }) ?? "";
+const markOf = (id: string) => ownerMarkOf(scene.gateway.remote(IPPolicy.resource, id) ?? {});
+
+it("a domain without a mark that another object has is not adopted by its name, not even by an older object", async () => {
+  const spec = { domain: "a.example.com", metadata };
+  await scene.given(ReservedDomain, "first", spec);
+  const second = await scene.apply(
+    ReservedDomain,
+    "second",
+    { ...spec, adopt: { existing: true }, description: "second" },
+    { creationTimestamp: longAgo },
+  );
+  expect(scene.reason(second)).toMatch(conflictWith("first"));
+  expect(scene.idOf(second)).toBe("");
+  expect(changes()).toEqual([]);
+});
+
+it("a certificate without a mark that was replaced and is still in use is not adopted, also while its object is paused", async () => {
+  scene.cluster.setSecret("tls", keyPair("first"));
+  const first = await scene.given(TLSCertificate, "first", { secretName: "tls", metadata });
+  const old = scene.idOf(first);
+  await scene.given(ReservedDomain, "user", { domain: "a.example.com", certificateRef: { id: old } });
+  scene.cluster.setSecret("tls", keyPair("second"));
+  await scene.settle(first, 3);
+  expect(scene.cluster.now(first).status?.retiring).toBe(old);
+  scene.cluster.annotateByHand(first, annotations.paused, "true");
+  scene.resetCounts();
+  const spec = { secretName: "tls", metadata, adopt: { id: old } };
+  const second = await scene.apply(TLSCertificate, "second", spec, { creationTimestamp: longAgo });
+  expect(scene.reason(second)).toMatch(conflictWith("first"));
+  expect(changes()).toEqual([]);
+});
+
+describe("a remote for which an older object asks", () => {
+  const adopting = (id: string) => ({ adopt: { id } });
+
+  it.each([
+    ["is being deleted", { finalizers: ["example.com/keep"] }, {}, (object: ManagedObject) => scene.delete(object)],
+    ["is of another account", {}, { accountRef: { name: "other" } }, async () => {}],
+  ])("is adopted by the younger one when the older one %s", async (_, more, spec, prepare) => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    const older = scene.cluster.apply(IPPolicy, "older", { ...adopting(id), ...spec }, more);
+    await prepare(older);
+    await scene.clock.advance(5_000);
+    const younger = await scene.apply(IPPolicy, "younger", adopting(id));
+    expect(scene.reason(younger)).toMatch(/^Available/);
+  });
+
+  it("is found again at once by the younger one whose mark it has, after its status was lost and a restart", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    const younger = await scene.given(IPPolicy, "younger", adopting(id));
+    scene.cluster.apply(IPPolicy, "older", adopting(id), { creationTimestamp: longAgo });
+    scene.cluster.loseStatus(younger);
+    scene.restart();
+    await scene.reconcile(younger);
+    expect(scene.reason(younger)).toMatch(/^Available/);
+  });
+});
+
+describe("a remote whose id the statuses of two objects have, right after a restart", () => {
+  let first: ManagedObject;
+  let second: ManagedObject;
+  let id: string;
+
+  beforeEach(async () => {
+    first = await scene.given(IPPolicy, "first");
+    id = scene.idOf(first);
+    await scene.clock.advance(5_000);
+    second = await scene.given(IPPolicy, "second");
+    await scene.cluster.writeStatus(IPPolicy, second, scene.cluster.now(first).status ?? {});
+    scene.restart();
+  });
+
+  it("is changed by the younger one at once, if it has the mark of that", async () => {
+    scene.gateway.change(IPPolicy.resource, id, { metadata: metadataFor("second") });
+    await scene.apply(IPPolicy, "second", { description: "edited" });
+    expect(scene.reason(second)).toMatch(/^Available/);
+    expect(scene.gateway.remote(IPPolicy.resource, id)?.["description"]).toBe("edited");
+  });
+
+  it("is the younger one's when the older one vanishes while the mark is read", async () => {
+    scene.gateway.beforeCall = () => scene.cluster.vanish(first);
+    await scene.reconcile(second);
+    expect(scene.reason(second)).toMatch(/^Available/);
+  });
+});
+
+it("a mark counts no more when the object that it names has another remote, in another account", async () => {
+  const named = scene.cluster.apply(IPPolicy, "named", { accountRef: { name: "other" } });
+  await scene.cluster.writeStatus(IPPolicy, named, { id: "ipp_of_other_account" });
+  const { id } = scene.gateway.seed(IPPolicy.resource, { metadata: metadataFor("named") });
+  scene.restart();
+  const object = await scene.apply(IPPolicy, "one", { adopt: { id } });
+  expect(scene.reason(object)).toMatch(/^Available/);
+  expect(markOf(id)).toBe(ownerMark({ cluster: "c1", namespace: "team-a", name: "one" }));
+});
+
+it("a mark that was not replaced when its remote moved counts no more once its object only observes", async () => {
+  const from = await scene.given(IPPolicy, "from");
+  const id = scene.idOf(from);
+  scene.cluster.annotateByHand(from, annotations.releaseTo, "team-a/to");
+  scene.gateway.refuse("update", 503);
+  const to = await scene.apply(IPPolicy, "to", { adopt: { id, from: "team-a/from" } });
+  expect(scene.cluster.now(to).status).toMatchObject({ id });
+  scene.cluster.removeAnnotation(from, annotations.releaseTo);
+  await scene.apply(IPPolicy, "from", { adopt: { id }, managementPolicy: "ObserveOnly" });
+  await scene.settle(to, 3);
+  expect(scene.reason(to)).toMatch(/^Available/);
+  expect(markOf(id)).toBe(ownerMark({ cluster: "c1", namespace: "team-a", name: "to" }));
+});
