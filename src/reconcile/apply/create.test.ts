@@ -218,12 +218,22 @@ describe("a create that was refused", () => {
     expect(scene.gateway.takeCalls()).toEqual(["create"]);
   });
 
-  it("names the spec.adopt lines when the name is taken", async () => {
-    scene.gateway.seed(ReservedDomain.resource, { domain: "A.example.com." });
-    scene.gateway.refuse("create", 409);
+  it.each([400, 409, 422])(
+    "names the spec.adopt lines when the name is taken and the service says %i",
+    async (status) => {
+      scene.gateway.seed(ReservedDomain.resource, { domain: "A.example.com." });
+      scene.gateway.refuse("create", status);
+      const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
+      expect(scene.reason(object)).toMatch(/^AlreadyExists: .*adopt: \{id: rd_1\}/);
+      expect(scene.condition(object, "Stalled")?.status).toBe("True");
+    },
+  );
+
+  it("for lack of a permission says so, also when the name is taken", async () => {
+    scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
+    scene.gateway.refuse("create", 403);
     const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    expect(scene.reason(object)).toMatch(/^AlreadyExists: .*adopt: \{id: rd_1\}/);
-    expect(scene.condition(object, "Stalled")?.status).toBe("True");
+    expect(scene.reason(object)).toMatch(/^Forbidden: /);
   });
 
   it("takes over what an earlier object of its name has left under this name since the latest list", async () => {

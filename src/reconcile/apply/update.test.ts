@@ -166,6 +166,14 @@ it("nothing is sent of a spec that changes while its new fields are recorded", a
   expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ description: "second" }]);
 });
 
+it("nothing is sent for an object that has ended when its new fields are recorded, before a watch reports its end", async () => {
+  const object = await scene.given(IPPolicy, "office");
+  scene.cluster.apply(IPPolicy, "office", { description: "first" });
+  scene.cluster.writeStatus = async () => false;
+  expect(await scene.reconcile(object)).toEqual({ stale: true });
+  expect(scene.gateway.takeCalls()).toEqual([]);
+});
+
 describe("somebody else's change", () => {
   const changed = { description: "theirs" };
 
@@ -296,6 +304,16 @@ describe("a value that the service normalises", () => {
     expect(scene.cluster.now(object).status?.drift).toBeUndefined();
   });
 
+  it("does not keep a change of another field by somebody else from being corrected", async () => {
+    const labels = { app: "db" };
+    const object = scene.cluster.apply(TunnelGroupBackend, "db", { description: "small", labels });
+    await scene.settle(object);
+    expect(scene.cluster.now(object).status?.drift).toEqual(["description"]);
+    scene.gateway.change(TunnelGroupBackend.resource, scene.idOf(object), { labels: {} });
+    await scene.resync(TunnelGroupBackend, object);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toMatchObject([{ labels }]);
+  });
+
   it("is sent again when the spec changes", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
@@ -383,9 +401,9 @@ describe("a field that the service cannot update", () => {
     expect(scene.condition(web, "Ready")?.status).toBe("True");
   });
 
-  it("blocks an object whose value differs from the one at creation", async () => {
+  it("blocks an object whose value differs from the one at creation, and sends no other change", async () => {
     const { id } = scene.gateway.seed(ReservedAddress.resource, { region: "eu" });
-    const object = await scene.apply(ReservedAddress, "db", { region: "us", adopt: { id } });
+    const object = await scene.apply(ReservedAddress, "db", { region: "us", description: "new", adopt: { id } });
     expect(scene.reason(object)).toMatch(/^ImmutableField: .*spec\.region/);
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });

@@ -113,6 +113,52 @@ describe("events", () => {
     expect(eventsOf(object(ready), statusWith(ready), failedHaving({ type: "Missing", id: "ipp_0" }))).toEqual([]);
   });
 
+  it("are none for an edit, and none for a first pause", () => {
+    const edit: Change = { type: "Updated", id, fields: ["description"], drifted: false };
+    expect(eventsOf(object(ready), statusWith(ready), having(edit))).toEqual([]);
+    const paused = [...ready, condition("Paused", "True", "Paused")];
+    expect(eventsOf(object(ready), statusWith(paused), having())).toEqual([]);
+  });
+
+  it.each<[string, ManagedObject["spec"], Change[], string]>([
+    ["is deleted later", {}, [{ type: "Created", id, replaces: "ipp_0" }], "ipp_0, which is deleted once"],
+    [
+      "stays",
+      { deletionPolicy: "Retain" },
+      [{ type: "Created", id, replaces: "ipp_0" }],
+      "ipp_0, which stays in the account",
+    ],
+    [
+      "was deleted before",
+      {},
+      [
+        { type: "Deleted", id: "ipp_9" },
+        { type: "Deleted", id: "ipp_0" },
+        { type: "Created", id },
+      ],
+      "ipp_0, which was deleted",
+    ],
+  ])("name the remote that was replaced, and say that it %s", (_, spec, changes, words) => {
+    expect(eventsOf(object(ready, spec), statusWith(ready), having(...changes))).toMatchObject([
+      { type: "Normal", reason: "Updating", note: expect.stringContaining(`Created ipp_1 in place of ${words}`) },
+    ]);
+  });
+
+  it("are none for a remote that was deleted after the create", () => {
+    const changes: Change[] = [
+      { type: "Created", id },
+      { type: "Deleted", id: "ipp_0" },
+    ];
+    expect(eventsOf(object(ready), statusWith(ready), having(...changes))).toEqual([]);
+  });
+
+  it("warn of duplicates", () => {
+    const changes: Change = { type: "Duplicates", ids: ["ipp_2", "ipp_3"] };
+    expect(eventsOf(object(ready), statusWith(ready), having(changes))).toMatchObject([
+      { type: "Warning", reason: "OwnershipConflict", note: expect.stringContaining("ipp_2, ipp_3") },
+    ]);
+  });
+
   it("report an adoption, but not for an object that only observes", () => {
     expect(eventsOf(object(unseen), statusWith(ready), having({ type: "Adopted", id }))).toMatchObject([
       { note: "Took over ipp_1" },

@@ -260,6 +260,13 @@ describe("a paused object", () => {
     expect(conditionOf(status, "Paused")).toMatchObject({ status: "True", reason: "Paused" });
   });
 
+  it.each([
+    ["was not edited", before.ready],
+    ["was not ready", before.stalled.map((one) => ({ ...one, observedGeneration: 1 }))],
+  ])("keeps the message of Ready if it %s", (_, conditions) => {
+    expect(conditionOf(next(objectWith(conditions), paused), "Ready")).toEqual(conditions[0]);
+  });
+
   it("writes Paused once", () => {
     const object = objectWith(before.ready);
     const once = next(object, paused);
@@ -313,8 +320,64 @@ describe("the rest of the status", () => {
     });
   });
 
+  it("has what the reconcile found out, and nothing where that is the rule", () => {
+    const found = { holds: false, owner: "c1/n/a", preexisting: true, outputSecret: "s", retiring: ["a", "b", "c"] };
+    const moduleOrigins = { oidc: "Created" } as const;
+    const told = next(objectWith([]), settled(), { ...found, moduleOrigins });
+    expect(told).toMatchObject({ ...found, moduleOrigins, retiring: "a", retiringLater: ["b", "c"] });
+    const plain = { holds: true, owner: "", preexisting: false, outputSecret: "", moduleOrigins: {}, retiring: [] };
+    const after = next({ ...objectWith([]), status: told }, settled(), plain);
+    for (const field of [...Object.keys(plain), "retiringLater"]) expect(after[field], field).toBeUndefined();
+    expect(next({ ...objectWith([]), status: told }, settled())).toMatchObject(told);
+  });
+
+  it("names the account of a remote, and none without a remote", () => {
+    const inAccount = (accountName: string, status: Status = {}) =>
+      nextStatus(
+        { kind: ReservedDomain, object: objectWith([], status), accountName, state: {}, changes: [] },
+        retrying,
+        now,
+      );
+    expect(inAccount("shop", known).account).toBe("shop");
+    expect(inAccount("shop").account).toBeUndefined();
+    expect(inAccount("", { ...known, account: "shop" }).account).toBeUndefined();
+  });
+
+  it("has no digest after a request without a known outcome, and keeps it when nothing was sent", () => {
+    const object = objectWith(before.ready, { appliedDigest: "old" });
+    expect(next(object, retrying, { sent: true }).appliedDigest).toBeUndefined();
+    expect(next(object, retrying).appliedDigest).toBe("old");
+    expect(next(object, settled(), { sent: true, appliedDigest: "new" }).appliedDigest).toBe("new");
+  });
+
+  it("lists the drift that a reconcile found before it failed, or else that of before", () => {
+    const object = objectWith(before.ready, { drift: ["description"] });
+    const drift: RemoteState["drift"] = { reason: "RemoteDiffers", message: "Put it right", fields: ["region"] };
+    expect(next(object, retrying, { drift }).drift).toEqual(["region"]);
+    expect(next(object, retrying).drift).toEqual(["description"]);
+  });
+
+  it.each([
+    [true, false],
+    [false, undefined],
+  ])("says that the object holds nothing once another one has the remote: %s", (isHandedOver, holds) => {
+    const status = next(objectWith(before.ready, known), { type: "released", message: "m", isHandedOver });
+    expect(status.holds).toBe(holds);
+    expect(conditionOf(status, "Paused")).toMatchObject({ status: "True", reason: "Released", message: "m" });
+  });
+
+  it.each([
+    ["another remote", "rd_1", "spec.adopt.id has no effect: this object has rd_1, not rd_2"],
+    ["the remote that it asks for", "rd_2", "as specified"],
+  ])("says in Ready whether an adoption took effect, for an object that has %s", (_, id, words) => {
+    const object = { ...objectWith([]), spec: { domain: "a.example.com", adopt: { id: "rd_2" } } };
+    expect(conditionOf(next(object, settled(), { remote: { id } }), "Ready")?.message).toContain(words);
+    expect(conditionOf(next({ ...object, status: { id } }, settled()), "Ready")?.message).toContain(words);
+  });
+
   it.each([
     ["echoes reconcile-requested-at after a reconcile", settled(), "now"],
+    ["echoes it where a person has to correct the account", unfinished(new Blocked("AccountMismatch", "m")), "now"],
     ["does not echo it after a failure", retrying, undefined],
   ])("%s", (_, outcome, echoed) => {
     const object = objectWith(before.ready);
