@@ -39,7 +39,7 @@ describe("a refused request", () => {
     ["the object was not ready", objectWith("False"), newSecrets, refused],
     ["the spec was edited", objectWith("True", 1), newSecrets, refused],
     ["the reason is another", ready, newSecrets, quota],
-    ["the service was not asked", ready, newSecrets, new Blocked("InvalidSpec", "Correct the spec")],
+    ["the service was not asked", ready, newSecrets, new Blocked("InvalidSpec", "no", { cause: new Error() })],
   ])("is reported as it is when %s", (_, object, secrets, error) => {
     expect(attributeToSecrets({ object, state: secrets ? { newSecrets: secrets } : {} }, error)).toBe(error);
   });
