@@ -87,15 +87,18 @@ describe("a list that is out of date", () => {
     expect(lists()).toBe(1);
   });
 
-  it("proves the absence of nothing", async () => {
+  it("does not help to prove an absence", async () => {
+    gateway.pageSize = 1;
+    for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.listed(0, request);
     await clock.advance(10);
     collection.invalidateList();
-    const made = gateway.seed(ipPolicies, { description: "wanted" });
     await clock.advance(10);
+    gateway.takeCalls();
     const wanted = (all: () => readonly Remote[]) => all().find(({ description }) => description === "wanted");
-    expect(await collection.search(0, wanted, request)).toMatchObject({ id: made.id });
+    expect(await collection.search(0, wanted, request)).toBeUndefined();
+    expect(lists()).toBe(4);
   });
 
   it("is what a read leaves that does not find a listed remote, as others may be gone with it", async () => {
@@ -113,6 +116,45 @@ describe("a list that is out of date", () => {
     await collection.listed(0, request);
     expect(lists()).toBe(0);
   });
+});
+
+it("a list that began too early for a caller does not fail the caller when it fails", async () => {
+  const held = Promise.withResolvers<void>();
+  gateway.list = async function* (...given) {
+    await held.promise;
+    yield* FakeGateway.prototype.list.apply(gateway, given);
+  };
+  const collection = of(ipPolicies);
+  const early = collection.listed(0, request).catch(({ status }) => status);
+  await clock.advance(1);
+  const late = collection.listed(1, request);
+  gateway.refuse("list", 503);
+  held.resolve();
+  expect(await early).toBe(503);
+  await late;
+  expect(collection.listedAt).toBe(1);
+});
+
+it("a read of one remote proves the key if the remote exists, and reaches no cache", async () => {
+  const { id } = gateway.seed(ipPolicies, {});
+  const { keyProof } = callsOptions(clock, { recorded: () => new Map([[ipPolicies, new Set([id, "ipp_gone"])]]) });
+  keyProof.use("new");
+  const collection = of(ipPolicies, { keyProof });
+  await collection.proveKeyBy("ipp_gone", request);
+  expect(keyProof.isProved).toBe(false);
+  await collection.proveKeyBy(id, request);
+  expect(keyProof.isProved).toBe(true);
+  expect(collection.allCached()).toEqual([]);
+});
+
+it("a create shows the mark of its remote, although the list shows none", async () => {
+  gateway.unlisted.add("metadata");
+  const { id: other } = gateway.seed(ipPolicies, {});
+  const collection = of(ipPolicies);
+  await collection.listed(0, request);
+  const { id } = await collection.create({ metadata: "mark" }, request);
+  expect([id, other].map((one) => collection.isMarkUnknown(one))).toEqual([false, true]);
+  expect([id, other].map((one) => collection.isMarkStale(one))).toEqual([false, true]);
 });
 
 describe("a first list", () => {
