@@ -143,7 +143,8 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
   if (hasOnlyObserved(context.object)) await forgetObserved(context);
   await cleanIntent(context);
-  const early = isLookedAtByRequests(context) ? await resolve(context) : undefined;
+  // A look at modules costs requests, so none is made while the spec cannot be carried out: that may last for ever.
+  const early = kind.location.type === "modules" ? await resolve(context) : undefined;
   const found = await findRemote(context);
   if (found) await ensureAccountKnown(context);
   if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
@@ -177,13 +178,6 @@ async function converge(context: ReconcileContext): Promise<Remote> {
 
 const resolve = ({ kind, object, cluster }: ReconcileContext): Promise<Desired> =>
   resolveDesired(kind, object, cluster);
-
-/**
- * Whether a search costs requests each time: for modules that were not set yet, and for a remote to adopt. Then nothing is
- * searched while the spec cannot be carried out, since nobody knows how long that lasts.
- */
-const isLookedAtByRequests = ({ kind, object: { spec, status } }: ReconcileContext): boolean =>
-  kind.location.type === "modules" || (status?.id === undefined && spec.adopt?.id !== undefined);
 
 /** Where no answer has told of a mark, the status goes on saying what it says. */
 function noteOwner(context: ReconcileContext, remote: Remote): void {
