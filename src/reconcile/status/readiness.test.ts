@@ -56,6 +56,13 @@ describe("a domain whose managed certificate ends", () => {
     expect(scene.condition(object, "CertificateReady")?.message).toBe("The certificate is issued");
   });
 
+  it("is not read again soon where a list shows the certificate, and no end of it", async () => {
+    const { id } = scene.gateway.seed(TLSCertificate.resource, {});
+    issue({ certificate: { id } });
+    await scene.resync(TLSCertificate);
+    expect(await look()).toBeUndefined();
+  });
+
   it("is not Ready after its end", async () => {
     await scene.resync(TLSCertificate);
     await scene.clock.advance(3 * DAY);
