@@ -465,7 +465,7 @@ describe("a guard", () => {
       guard.confirm("team-a/production", requested);
       asked.push(guard.isConfirmed("team-a/production"));
     };
-    // Nothing is lost yet.
+    // No loss is suspected yet, so there is nothing to confirm.
     for (const requested of [undefined, "1", "2"]) ask(requested);
     guard.suspect(policies, loss);
     for (const requested of ["just before", undefined, "just before"]) ask(requested);

@@ -159,7 +159,7 @@ export function createOperator(options: OperatorOptions): Operator {
   const secretsWatched = (namespace: string) => secretInformer?.hasSyncedIn(namespace) === true;
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const turns = new WriteTurns();
-  const accountObjects = () => new AccountObjects(client, accountInformer.store, rights, isOurs, turns);
+  const accountObjects = new AccountObjects(client, accountInformer.store, rights, isOurs, turns);
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
     keyRecords: new KeyRecords({
@@ -167,7 +167,7 @@ export function createOperator(options: OperatorOptions): Operator {
       store: () => accountInformer.store,
       secret: () => intentKey.value,
       protect: (object) =>
-        protectAccount({ objects: accountObjects(), store: accountInformer.store, ...dependents }, object),
+        protectAccount({ objects: accountObjects, store: accountInformer.store, ...dependents }, object),
     }),
     ...(metrics && { metrics }),
     store: () => accountInformer.store,
@@ -212,7 +212,7 @@ export function createOperator(options: OperatorOptions): Operator {
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: secretsWatched(request.namespace) },
-          objects: accountObjects(),
+          objects: accountObjects,
           ...dependents,
           // What has an object that cannot be read would count as a certificate without one.
           loneCertificate: (account) =>

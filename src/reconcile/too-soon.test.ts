@@ -86,39 +86,6 @@ describe("an object whose request failed, and that is triggered all the time,", 
   });
 });
 
-describe("five objects whose creates fail on one route", () => {
-  let objects: ManagedObject[];
-  const refuseFive = () => {
-    scene.gateway.forgetFaults();
-    for (let count = 0; count < 5; count += 1) scene.gateway.refuse("create", 403);
-  };
-
-  beforeEach(async () => {
-    refuseFive();
-    objects = [];
-    for (const name of ["a", "b", "c", "d", "e"]) objects.push(await scene.apply(IPPolicy, name));
-    await scene.clock.advance(120_000);
-    scene.gateway.takeCalls();
-    refuseFive();
-  });
-
-  const attempts = async () => {
-    for (const object of objects) await scene.reconcile(object);
-    return scene.gateway.takeCalls().filter((call) => call === "create").length;
-  };
-
-  it("are tried one at a time", async () => {
-    expect(await attempts()).toBe(1);
-  });
-
-  it("need no turns once the route has answered another object", async () => {
-    scene.gateway.forgetFaults();
-    await scene.given(IPPolicy, "other");
-    refuseFive();
-    expect(await attempts()).toBe(5);
-  });
-});
-
 describe("an object that waits after a failure sends its request at once", () => {
   let object: ManagedObject;
 

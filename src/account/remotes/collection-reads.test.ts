@@ -6,8 +6,8 @@ import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { Turn } from "../requests/turn.ts";
-import { callsOptions } from "../testing/calls.ts";
-import { Collection } from "./collection.ts";
+import { callsOptions, collectionOf } from "../testing/calls.ts";
+import type { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 
 const request = { lane: "edit" as const, signal: new AbortController().signal };
@@ -23,12 +23,7 @@ beforeEach(() => {
 });
 
 const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
-  new Collection({
-    ...{ ...callsOptions(clock), client: gateway.asClient(), resource, clock },
-    signal: new AbortController().signal,
-    onOwnChange: (id, after) => ownChanges.push([id, after]),
-    ...more,
-  });
+  collectionOf({ clock, gateway }, resource, { onOwnChange: (id, after) => ownChanges.push([id, after]), ...more });
 
 describe("a read that callers share", () => {
   let collection: Collection;

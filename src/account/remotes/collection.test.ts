@@ -9,7 +9,7 @@ import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
-import { callsOptions } from "../testing/calls.ts";
+import { callsOptions, collectionOf } from "../testing/calls.ts";
 import { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type ListDelta } from "./inventory.ts";
@@ -25,12 +25,7 @@ beforeEach(() => {
 });
 
 const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
-  new Collection({
-    ...{ ...callsOptions(clock), client: gateway.asClient(), resource, clock },
-    signal: new AbortController().signal,
-    onListDelta: (delta) => deltas.push(delta),
-    ...more,
-  });
+  collectionOf({ clock, gateway }, resource, { onListDelta: (delta) => deltas.push(delta), ...more });
 
 const request = { lane: "edit" as const, signal: new AbortController().signal };
 

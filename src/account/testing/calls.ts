@@ -1,9 +1,24 @@
+import type { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import type { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { KeyProof, type KeyProofOptions } from "../key-proof.ts";
+import { Collection } from "../remotes/collection.ts";
+import type { CollectionOptions } from "../remotes/collection-options.ts";
 import type { CallsOptions } from "../requests/calls.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
+
+/** A collection of the fake service, without limits and with a key that needs no proof. `more`: what differs. */
+export const collectionOf = (
+  { clock, gateway }: { clock: VirtualClock; gateway: FakeGateway },
+  resource: CollectionOptions["resource"],
+  more: Partial<CollectionOptions>,
+): Collection =>
+  new Collection({
+    ...{ ...callsOptions(clock), client: gateway.asClient(), resource, clock },
+    signal: new AbortController().signal,
+    ...more,
+  });
 
 /** What the requests of an account share: no limits, and a key that needs no proof. `key`: what differs. */
 export function callsOptions(clock: VirtualClock, key: Partial<KeyProofOptions> = {}): CallsOptions {

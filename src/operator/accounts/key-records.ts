@@ -77,7 +77,7 @@ export class KeyRecords implements KeyRecording {
   /** Writes one record after the other, since two accounts may share credentials for a moment. */
   async add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
     const object = this.#accountObject(holder.key, holder.uid);
-    if (object && !object.status?.keyDigests?.includes(record)) await this.#options.protect?.(object);
+    if (object && !(await this.has(holder, record))) await this.#options.protect?.(object);
     await this.#turns.run(holder.key, () => this.#add(holder, record, which));
   }
 

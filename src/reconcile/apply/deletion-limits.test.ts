@@ -12,7 +12,7 @@ import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { keyPair } from "../testing/key-pairs.ts";
 import { Scene } from "../testing/scene.ts";
 
-// When a DELETE is not sent, or not yet, and what is said of it.
+// Deletions of objects for which the operator sends no DELETE, or sends it later, and what the objects say meanwhile.
 
 let scene: Scene;
 

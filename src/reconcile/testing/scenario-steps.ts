@@ -50,6 +50,12 @@ export async function drop({ kind, scene, object }: Stage): Promise<void> {
 
 export const remove = ({ scene, object }: Stage): void => scene.cluster.delete(object);
 
+/** The object is deleted, and settles. `title`: of the line. */
+export async function removed(stage: Stage, title = "deleted", limit?: number): Promise<void> {
+  remove(stage);
+  await stage.settle(title, limit);
+}
+
 export const annotate = ({ scene, object }: Stage, name: string, value = "true"): void =>
   scene.cluster.annotateByHand(object, name, value);
 

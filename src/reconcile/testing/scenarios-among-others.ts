@@ -14,6 +14,7 @@ import {
   isUpdated,
   loseStatus,
   remove,
+  removed,
   type Scenario,
   steps,
 } from "./scenario-steps.ts";
@@ -39,6 +40,13 @@ function turnToRival(stage: Stage, adopt: object, more: object = {}): ManagedObj
   return rival;
 }
 
+/** The object that holds the remote is deleted. The lines go on with the rival. */
+async function endHolder(stage: Stage, holder: ManagedObject, rival: ManagedObject): Promise<void> {
+  stage.turnTo(holder);
+  await removed(stage, "holder deleted");
+  stage.turnTo(rival);
+}
+
 const remoteOf = ({ scene, object }: Stage): string => scene.idOf(object);
 
 /** Another object, `team-b/ended`, has come and gone. */
@@ -52,8 +60,7 @@ const adoptionOfMarked = (owner: Owner): Scenario => ({
     scene.gateway.change(kind.resource, id, { metadata: withOwnerMark(undefined, owner) });
     stage.apply({ adopt: { id } });
     await stage.settle("applied");
-    remove(stage);
-    await stage.settle("deleted");
+    await removed(stage);
   },
 });
 
@@ -89,7 +96,7 @@ const ended = (given: string, prepare: (stage: Stage) => void): Record<string, S
     ]),
   );
 
-/** What may happen among other objects, clusters and people, by the file of goldens. */
+/** Scenarios with other objects, clusters and people, by the name of the golden file. */
 export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
   others: {
     "another cluster marks the remote": {
@@ -120,13 +127,9 @@ export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
         const { object } = stage;
         const rival = turnToRival(stage, { id: remoteOf(stage) });
         await stage.settle("refused");
-        stage.turnTo(object);
-        remove(stage);
-        await stage.settle("holder deleted");
-        stage.turnTo(rival);
+        await endHolder(stage, object, rival);
         await stage.settle("wants it");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "an object of another namespace observes the remote": {
@@ -136,10 +139,7 @@ export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
         const { object } = stage;
         const rival = turnToRival(stage, { id: remoteOf(stage) }, { managementPolicy: "ObserveOnly" });
         await stage.settle("observed");
-        stage.turnTo(object);
-        remove(stage);
-        await stage.settle("holder deleted");
-        stage.turnTo(rival);
+        await endHolder(stage, object, rival);
         await stage.settle("looked at again");
       },
     },
@@ -165,12 +165,10 @@ export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
         await stage.settle("taken over");
         stage.turnTo(object);
         await stage.settle("afterwards");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
         stage.turnTo(rival);
         await stage.settle("holds it alone");
-        remove(stage);
-        await stage.settle("deleted there");
+        await removed(stage, "deleted there");
       },
     },
     "it is asked for by an object to which it is not released": {
@@ -204,8 +202,7 @@ export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
         await stage.settle("created");
         edit(stage);
         await stage.settle("edited");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
         stage.scene.cluster.unread.length = 0;
         await stage.settle("read again");
       },
@@ -218,8 +215,7 @@ export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
         stage.apply();
         annotate(stage, annotations.createIntent, `2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z old=${id}`);
         await stage.settle("created");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
   },
@@ -265,16 +261,13 @@ export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
       run: async (stage) => {
         await stage.given();
         stage.scene.account.deleteLimiter.secondsUntilTurn("another", "team-b");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "all remotes are missing": {
       only: isTypicalCollection,
       run: steps({
-        missing: async (stage) => {
-          await lose(stage);
-        },
+        missing: lose,
         edited: edit,
         deleted: remove,
         "two minutes later": ({ scene }) => scene.clock.advance(120_000),
@@ -328,8 +321,7 @@ export const scenariosAmongOthers: Record<string, Record<string, Scenario>> = {
         await stage.given();
         await stage.addReferrers();
         annotate(stage, annotations.uninstalling);
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "other controllers hold the object": {

@@ -18,6 +18,7 @@ import {
   readsSecrets,
   refused,
   remove,
+  removed,
   type Scenario,
   steps,
 } from "./scenario-steps.ts";
@@ -31,8 +32,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
         await stage.settle("created");
         await stage.scene.clock.advance(300_000);
         await stage.look("later");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "created before what it refers to": {
@@ -108,8 +108,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
         await stage.addReferrers();
         stage.apply({ [createOnly(stage.kind) ?? ""]: undefined });
         await stage.settle("edited", 6);
-        remove(stage);
-        await stage.settle("deleted", 6);
+        await removed(stage, "deleted", 6);
       },
     },
   },
@@ -120,8 +119,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
         await stage.prepare();
         stage.apply({ adopt: { id: await foreign(stage) } });
         await stage.settle("adopted");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "by its id, without the right to adopt": {
@@ -151,8 +149,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
         stage.apply({ adopt: { existing: true } });
         await stage.settle("adopted");
         stage.apply({ adopt: { existing: true }, deletionPolicy: "Delete" });
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "observed, then held": {
@@ -166,8 +163,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
         await stage.settle("held");
         stage.apply({ adopt, managementPolicy: "ObserveOnly" });
         await stage.settle("observed again");
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "again, without its status": { run: steps({ restored: loseStatus, deleted: remove }) },
@@ -218,8 +214,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
       run: async (stage) => {
         await stage.given();
         await stage.addReferrers();
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
         await stage.removeReferrers();
         await stage.settle("free");
       },
@@ -230,8 +225,7 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
         await stage.given();
         await stage.addReferrers();
         stage.scene.cluster.namespaceDeleting = true;
-        remove(stage);
-        await stage.settle("deleted");
+        await removed(stage);
       },
     },
     "the kind goes": {

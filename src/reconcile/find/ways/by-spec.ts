@@ -1,3 +1,4 @@
+import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
 import { entryIDIn, idFromSpec, setsNoModule } from "../../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../../objects/intent.ts";
@@ -39,8 +40,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   const intent = unsettledIntent(context);
   if (object.status?.id !== id && !intent?.signed) refuseEntryOfOthers(context, id);
   const remote =
-    (await getByName(context, id)) ??
-    (intent && (await findInterruptedCreate(context, intent, (all) => all().find((remote) => remote.id === id))));
+    (await getByName(context, id)) ?? (intent && (await findInterruptedCreate(context, intent, withID(id))));
   if (!remote) return noteAbsence(context, id);
   if (kind.location.type !== "entry") return remote;
   if (intent?.signed) noteEntryOrigin(context, false);
@@ -117,9 +117,13 @@ async function retireInterrupted(context: ReconcileContext, id: string): Promise
   const intent = unsettledIntent(context);
   const former = interruptedID(context);
   if (!intent || former === undefined || former === id || retiringOf(context).includes(former)) return;
-  if (await findInterruptedCreate(context, intent, (all) => all().find((remote) => remote.id === former)))
-    retire(context, former);
+  if (await findInterruptedCreate(context, intent, withID(former))) retire(context, former);
 }
+
+const withID =
+  (id: string): Find =>
+  (all) =>
+    all().find((remote) => remote.id === id);
 
 /** The intent of a create that may have been sent and whose outcome the status does not have. */
 function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
