@@ -240,6 +240,10 @@ export class Account {
 
   isCreateRefused = (object: ManagedObject, intent: Intent): boolean => this.#memory.isCreateRefused(object, intent);
 
+  recordRefusedMark = (object: ManagedObject, id: string): void => this.#memory.recordRefusedMark(object, id);
+
+  isMarkRefused = (object: ManagedObject, id: string): boolean => this.#memory.isMarkRefused(object, id);
+
   recordToken = (id: string, token: string): void => this.#memory.recordToken(id, token);
 
   tokenDigestOf = (id: string): string | undefined => this.#memory.tokenDigestOf(id);

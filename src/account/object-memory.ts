@@ -19,6 +19,8 @@ export class ObjectMemory {
   readonly #claims = new Map<string, string>();
   /** By the uid of an object: the failures of the account in which its last attempt failed. */
   readonly #failedIn = new Map<string, Failures>();
+  /** Ids of remotes for which the service has refused another owner mark, by the uid of their object. */
+  readonly #refusedMarks = new Map<string, string>();
   /** Digests of tokens that the service has shown once, by the ids of their remotes. */
   readonly #tokens = new LRUCache<string, string>({ max: MOST_TOKENS });
 
@@ -40,6 +42,15 @@ export class ObjectMemory {
 
   isCreateRefused(object: ManagedObject, intent: Intent): boolean {
     return this.#refusedCreates.get(object.metadata.uid) === intent.last;
+  }
+
+  /** Records that the service refused another owner mark for this remote. The mark stays as it is. */
+  recordRefusedMark({ metadata }: ManagedObject, id: string): void {
+    this.#refusedMarks.set(metadata.uid, id);
+  }
+
+  isMarkRefused({ metadata }: ManagedObject, id: string): boolean {
+    return this.#refusedMarks.get(metadata.uid) === id;
   }
 
   /** Records that this remote was found for the object. No other object takes it, even before the status has its id. */
@@ -91,6 +102,7 @@ export class ObjectMemory {
     this.#failedIn.get(uid)?.forget(uid);
     this.#failedIn.delete(uid);
     this.#refusedCreates.delete(uid);
+    this.#refusedMarks.delete(uid);
     for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);
     this.corrections.forget(uid);
     this.createSettlement.forget(uid);

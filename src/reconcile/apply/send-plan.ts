@@ -13,31 +13,24 @@ import { checkpointUpdate } from "./checkpoint.ts";
 import { removeModule } from "./release-modules.ts";
 
 /**
- * Sends an update and returns the remote as the last answer shows it. Returns "refused" when the service refuses such a
- * change and the spec allows to recreate the remote, and undefined when the service lacks the update operation.
+ * Sends an update and returns the remote as the last answer shows it. Returns the error to report when the service
+ * refuses a change that its API page does not show, and undefined when the service lacks the update operation.
  */
 export async function sendPlan(
   context: ReconcileContext,
   desired: Desired,
   needed: Plan,
   remote: Remote,
-): Promise<Remote | "refused" | undefined> {
+): Promise<Remote | Blocked | undefined> {
   if (!canBeSent(context, needed)) return undefined;
   try {
     return await applyPlan(context, desired, needed, remote);
   } catch (error) {
     const refused = refusedChange(context, needed, error);
-    if (refused && mayBeRecreated(context)) return "refused";
-    throw refused ?? error;
+    if (!refused) throw error;
+    return refused;
   }
 }
-
-/**
- * A wrong value would be refused again after the remote is deleted, and somebody else could then take its name. So a
- * remote with a name is never deleted because of a refused value.
- */
-const mayBeRecreated = ({ kind, object }: ReconcileContext): boolean =>
-  object.spec.replacement === "Recreate" && kind.naturalKey === undefined;
 
 /** Undefined when the service lacks the update operation. */
 async function applyPlan(

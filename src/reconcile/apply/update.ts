@@ -1,6 +1,6 @@
 import { type Remote, updateMembers } from "../../gateway/resource.ts";
 import { conditionOf } from "../../objects/object.ts";
-import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
+import { canBeMarked, ownerMark, ownerMarkOf, ownerOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
 import { withArticle } from "../../schema/article.ts";
@@ -40,7 +40,7 @@ export async function update(context: ReconcileContext, desired: Desired, found:
   }
   await refuseNewForeignMark(context, remote.id);
   const updated = await sendPlan(context, desired, needed, remote);
-  if (updated === "refused") return recreateInPlace(context, desired, remote, needed);
+  if (updated instanceof Blocked) return withoutChange(context, desired, remote, needed, updated);
   if (!updated) return withoutUpdate(context, desired, remote);
   remote = updated;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted });
@@ -59,10 +59,37 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   const needed = plan(kind, input);
   await refuseNewForeignMark(context, remote.id);
   const marked = await sendPlan(context, desired, needed, remote);
-  if (typeof marked !== "object") return remote;
+  if (marked instanceof Blocked) context.account.recordRefusedMark(context.object, remote.id);
+  if (!marked || marked instanceof Blocked) return remote;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted: false });
   return marked;
 }
+
+/**
+ * The service refuses the change. It may do so for the new owner mark that was sent along, and nobody has asked for
+ * that. So the rest is sent again without it before anything is recreated or blamed on the spec.
+ */
+async function withoutChange(
+  context: ReconcileContext,
+  desired: Desired,
+  remote: Remote,
+  needed: Plan,
+  refusal: Blocked,
+): Promise<Remote> {
+  if ("metadata" in needed.body && takesMark(context, remote)) {
+    context.account.recordRefusedMark(context.object, remote.id);
+    return update(context, desired, remote);
+  }
+  if (!mayBeRecreated(context)) throw refusal;
+  return recreateInPlace(context, desired, remote, needed);
+}
+
+/**
+ * A wrong value would be refused again after the remote is deleted, and somebody else could then take its name. So a
+ * remote with a name is never deleted because of a refused value.
+ */
+const mayBeRecreated = ({ kind, object }: ReconcileContext): boolean =>
+  object.spec.replacement === "Recreate" && kind.naturalKey === undefined;
 
 /**
  * The service lacks the update operation. Plans again without it: some changes have another operation, and some may be
@@ -117,9 +144,12 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   );
 }
 
-/** The metadata to send: that of the spec or, if the spec sets none, that of the remote, with the owner mark added. */
+/**
+ * The metadata to send: that of the spec or, if the spec sets none, that of the remote, with the owner mark added. If the
+ * service has refused the mark: with the one that the remote has.
+ */
 function ownedMetadata(
-  { kind, owner }: ReconcileContext,
+  { kind, owner, account, object }: ReconcileContext,
   wanted: Body,
   remote: Remote,
   applied: readonly string[],
@@ -127,7 +157,8 @@ function ownedMetadata(
   if (!updateMembers(kind.resource).includes("metadata")) return {};
   const present = applied.includes("metadata") ? undefined : metadataOf(remote);
   const text = (wanted["metadata"] as string | undefined) ?? present;
-  const metadata = withOwnerMark(text, owner);
+  const mark = account.isMarkRefused(object, remote.id) ? ownerMarkOf(remote) : ownerMark(owner);
+  const metadata = mark === undefined ? text : withOwnerMark(text, ownerOf(mark));
   return metadata === undefined ? {} : { metadata };
 }
 
@@ -147,7 +178,8 @@ const hasStaleMark = (context: ReconcileContext, remote: Remote): boolean =>
   ownerMarkOf(remote) !== undefined && takesMark(context, remote);
 
 /** Whether the remote lacks the owner mark of this object, and it can be written. */
-const takesMark = ({ owner, account, kind }: ReconcileContext, remote: Remote): boolean =>
+const takesMark = ({ owner, account, kind, object }: ReconcileContext, remote: Remote): boolean =>
+  !account.isMarkRefused(object, remote.id) &&
   (account.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
   account.supports(kind.resource, "update") &&
   ownerMarkOf(remote) !== ownerMark(owner) &&
