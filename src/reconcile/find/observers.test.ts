@@ -229,3 +229,32 @@ it("the mark of an object counts although the object observes another remote", a
   expect(scene.reason(second)).toMatch(/^OwnershipConflict: Remove the owner/);
   expect(ownerMarkOf(scene.gateway.remote(IPPolicy.resource, own) ?? {})).toBe("c1/team-a/first");
 });
+
+describe("an object that no longer only observes, and begins to take over the remote", () => {
+  const begin = async () => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, { metadata: opaque });
+    const object = await scene.apply(IPPolicy, "one", { adopt: { id }, ...observed });
+    scene.cluster.apply(IPPolicy, "one", { adopt: { id }, description: "ours" });
+    scene.gateway.takeCalls();
+    return { object, id };
+  };
+
+  it("begins anew with the spec of an edit that comes in between", async () => {
+    const { object, id } = await begin();
+    scene.cluster.beforeWrite = () => {
+      scene.cluster.beforeWrite = () => {};
+      scene.cluster.apply(IPPolicy, "one", { adopt: { id }, description: "ours, edited" });
+    };
+    expect(await scene.reconcile(object)).toEqual({ stale: true });
+    expect(changes()).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.remote(IPPolicy.resource, id)?.["description"]).toBe("ours, edited");
+  });
+
+  it("begins anew in the account that its spec names, which may be another one", async () => {
+    const { object } = await begin();
+    scene.specifiedAccountName = "other";
+    expect(await scene.reconcile(object)).toEqual({ stale: true });
+    expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+});

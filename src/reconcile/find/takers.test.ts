@@ -132,3 +132,20 @@ it("a mark that was not replaced when its remote moved counts no more once its o
   expect(scene.reason(to)).toMatch(/^Available/);
   expect(markOf(id)).toBe(ownerMark({ cluster: "c1", namespace: "team-a", name: "to" }));
 });
+
+it("a certificate without a mark that an object has is not taken back by one that lost its status while it replaced it", async () => {
+  scene.cluster.setSecret("tls", keyPair("first"));
+  const lost = await scene.given(TLSCertificate, "lost", { secretName: "tls", metadata });
+  const id = scene.idOf(lost);
+  scene.cluster.setSecret("tls", keyPair("second"));
+  scene.gateway.swallow("create");
+  await scene.reconcile(lost);
+  scene.cluster.loseStatus(lost);
+  scene.cluster.setSecret("same", keyPair("first"));
+  const other = await scene.given(TLSCertificate, "other", { secretName: "same", metadata, adopt: { id } });
+  scene.restart();
+  await scene.settle(lost, 5);
+  expect([scene.idOf(other), scene.idOf(lost)]).toEqual([id, expect.stringMatching(/^cert_/)]);
+  expect(scene.idOf(lost)).not.toBe(id);
+  expect(scene.gateway.remote(TLSCertificate.resource, id)).toBeDefined();
+});
