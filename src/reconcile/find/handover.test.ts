@@ -302,3 +302,17 @@ it("is taken by an object with a finalizer, so that a deletion right after it le
   await scene.reconcile(to);
   expect(scene.cluster.now(to).metadata.finalizers).toContain(FINALIZER);
 });
+
+it("an object whose former remote went with the other object makes another one, and deletes it when it goes", async () => {
+  release();
+  const to = applyNew();
+  for (const object of [to, old, to, old]) await scene.reconcile(object);
+  await scene.deleteAndSettle(to);
+  scene.cluster.removeAnnotation(old, annotations.releaseTo);
+  for (let count = 0; rows().length === 0 && count < 5; count += 1) await scene.reconcile(old);
+  expect(rows()).toMatchObject([{ id: scene.idOf(old), description: "office" }]);
+  expect(scene.idOf(old)).not.toBe(id);
+  expect(scene.cluster.now(old).status?.holds).toBeUndefined();
+  await scene.deleteAndSettle(old);
+  expect(rows()).toEqual([]);
+});
