@@ -197,19 +197,24 @@ describe("remotes that are missing", () => {
   it.each([
     ["the operator's own", ""],
     ["another", "production"],
-  ])("stop creates in an account that has none of the remotes: %s", async (_, name) => {
-    scene.accountName = name;
-    const [object] = await given(10);
-    loseRemotes();
-    await scene.resync(IPPolicy);
-    await scene.reconcile(object as ManagedObject);
-    const fresh = await scene.apply(IPPolicy, "fresh");
-    expect(scene.reason(fresh)).toMatch(/^AccountMismatch: /);
-    expect(rows()).toEqual([]);
-    restoreRemotes();
-    await scene.resync(IPPolicy, fresh);
-    expect(scene.condition(fresh, "Ready")?.status).toBe("True");
-  });
+  ])(
+    "stop creates in an account that has none of the remotes, for less than a minute at a time: %s",
+    async (_, name) => {
+      scene.accountName = name;
+      const [object] = await given(10);
+      loseRemotes();
+      await scene.resync(IPPolicy);
+      await scene.reconcile(object as ManagedObject);
+      const fresh = scene.cluster.apply(IPPolicy, "fresh");
+      const result = await scene.reconcile(fresh);
+      expect("requeueAfterSeconds" in result && result.requeueAfterSeconds).toBeLessThan(60);
+      expect(scene.reason(fresh)).toMatch(/^AccountMismatch: /);
+      expect(rows()).toEqual([]);
+      restoreRemotes();
+      await scene.resync(IPPolicy, fresh);
+      expect(scene.condition(fresh, "Ready")?.status).toBe("True");
+    },
+  );
 });
 
 describe("remotes of several kinds that are missing at once", () => {
