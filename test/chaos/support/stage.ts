@@ -146,6 +146,8 @@ export class Stage {
   /** Starts the next process. Late requests of earlier processes arrive while it works on the same object. */
   async restart(): Promise<void> {
     this.#left = await this.objects();
+    // On a busy machine, the gate may have read a repeated write of the killed process only now.
+    this.#steps = [];
     await this.start();
     const isAtWork = ({ point: { of }, reached, arrived }: Hold) =>
       arrived ||
