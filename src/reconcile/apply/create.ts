@@ -178,14 +178,15 @@ async function handleFailure(
  */
 async function takeExistingOrThrow(context: ReconcileContext, error: GatewayError): Promise<Remote> {
   const mayBeTaken = [400, 409, 422].includes(error.status ?? 0);
-  const remote = mayBeTaken && context.kind.location.type === "entry" ? await findSharedEntry(context) : undefined;
-  if (remote) return remote;
-  const adopted = mayBeTaken ? await adoptExisting(context, error) : undefined;
-  if (adopted) return adopted;
+  const existing = mayBeTaken ? ((await findSharedEntry(context)) ?? (await adoptExisting(context, error))) : undefined;
+  if (existing) return existing;
   throw error;
 }
 
-/** An entry has no owner, so an entry that somebody else has created meanwhile will do. */
+/**
+ * An entry has no owner, so an entry that somebody else has created meanwhile will do. Undefined for other kinds, whose
+ * specs name no id.
+ */
 async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = idFromSpec(context.kind, context.object, context.cluster);
   const remote = id === undefined ? undefined : await readRemote(context, id);

@@ -9,6 +9,7 @@ import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { reconcile } from "../reconcile.ts";
 import { Scene } from "../testing/scene.ts";
+import { emptyRemote } from "./cycle.ts";
 
 let scene: Scene;
 
@@ -132,6 +133,29 @@ describe("backends that refer to each other", () => {
     expect(context.changes).toContainEqual(
       expect.objectContaining({ type: "Updated", fields: ["backends"], drifted: false }),
     );
+  });
+
+  it("are not emptied while a third one stays that is in a circle with one of them", async () => {
+    await scene.given(WeightedBackend, "more", splitSpec);
+    const backendRefs = ["split", "more"].map((name) => ({ kind: "WeightedBackend", name }));
+    await scene.apply(FailoverBackend, "spare", { backendRefs });
+    for (const object of [split, spare]) scene.cluster.delete(object);
+    scene.resetCounts();
+    await scene.reconcile(split);
+    expect(scene.reason(split)).toMatch(/^Deleting: .*FailoverBackend "spare"/);
+    expect(updates()).toEqual([]);
+  });
+
+  it.each([
+    ["is known to be gone", true],
+    ["is found to be gone", false],
+  ])("need no update of one that %s", async (_, isKnown) => {
+    const id = scene.idOf(split);
+    scene.gateway.drop(WeightedBackend.resource, id);
+    if (isKnown) await scene.resync(WeightedBackend);
+    const context = scene.contextFor(split);
+    await emptyRemote(context, id);
+    expect(context.changes).toEqual([]);
   });
 
   it("report a missing permission to empty them", async () => {

@@ -1,5 +1,4 @@
 import { isGatewayError, isNotFound } from "../../gateway/errors.ts";
-import { isDeleting } from "../../objects/object.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { fieldsReferringTo } from "../../schema/wire/uses.ts";
 import { type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
@@ -12,8 +11,7 @@ import { findAllUsers, findUsers, isBeingRemoved, type Target, type Users } from
  * nearly always no, and then it takes no request.
  */
 export async function isCycle(context: ReconcileContext, target: Target): Promise<boolean> {
-  const { object, cluster } = context;
-  if (!isDeleting(object)) return false;
+  const { cluster } = context;
   const likely = await cycleOf(target, (one) => findUsers(context, one, Number.POSITIVE_INFINITY));
   if (likely.length === 0) return false;
   const members = await cycleOf(target, (one) => findAllUsers(context, one));

@@ -141,7 +141,7 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
 async function ownOf(context: ReconcileContext, found: string | undefined): Promise<string[]> {
   const { object, state } = context;
   // The search may have found an adopted remote in place of one that no longer exists.
-  const isAdopted = state.origin !== undefined && isRetained(object, state.origin);
+  const isAdopted = isRetained(object, state.origin);
   const ids: string[] = [];
   for (const id of [isAdopted ? undefined : found, ...retiringOf(context)])
     if (id !== undefined && !(await otherHolder(context, id)) && !isKnownForeign(context, id)) ids.push(id);
@@ -199,7 +199,7 @@ async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<
  */
 async function deleteOrLeaveBehind(context: ReconcileContext, id: string, leftBehind: LeftBehind[]): Promise<boolean> {
   try {
-    if (context.kind.location.type === "collection") refuseUnreadableHolder(context, id, "InUse");
+    refuseUnreadableHolder(context, id, "InUse");
     const assertValid = await refuseWhileUsed(context, id);
     await refuseWhileKeyUsed(context, id);
     if (await deleteRemote(context, id, assertValid)) return true;
