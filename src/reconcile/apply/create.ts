@@ -32,7 +32,7 @@ import { refuseCreateInMassLoss } from "../find/mass-loss.ts";
 import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
 import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
 import { checkpointID } from "./checkpoint.ts";
-import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
+import { checkOutputSecret, keepShownOnce } from "./output-secret.ts";
 
 /**
  * Creates the remote of an object in such a way that no crash can lose it: the finalizer and the intent are stored
@@ -67,7 +67,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   context.state.remote = remote;
   if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
   if (old !== undefined) retire(context, old);
-  if (context.kind.output?.shownOnce) await writeOutputSecret(context, remote);
+  await keepShownOnce(context, remote);
   // An unreadable answer gives nothing but the id.
   return Object.keys(remote).length > 1 ? remote : await readBack(context, remote.id);
 }

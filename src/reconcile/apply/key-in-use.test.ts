@@ -3,6 +3,7 @@ import { digestOf } from "../../account/key-proof.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
 import { Scene } from "../testing/scene.ts";
 
 // An APIKey object can stand for the key with which the operator, or a GatewayAccount, sends its requests.
@@ -45,6 +46,38 @@ describe("the key of the operator or of a GatewayAccount", () => {
     scene.restart();
     await deleteKey();
     expect(rows()).toHaveLength(1);
+  });
+
+  it("is protected by its own token when somebody has put another text into its Secret", async () => {
+    uses("the operator");
+    scene.cluster.setSecret("robot-token", { token: "another text" });
+    await deleteKey();
+    expect(scene.reason(key)).toMatch(/^InUse: Give the operator another key first/);
+    expect(rows()).toHaveLength(1);
+  });
+
+  it("is protected when the outcome of writing its Secret was lost", async () => {
+    const { writeSecret } = scene.cluster;
+    scene.cluster.writeSecret = async (...written) => {
+      await writeSecret.apply(scene.cluster, written);
+      throw new Retry("Forbidden", "the answer was lost");
+    };
+    key = await scene.apply(APIKey, "next", { tokenSecretName: "next-token" });
+    uses("the operator");
+    await deleteKey();
+    expect(scene.reason(key)).toMatch(/^InUse: Give the operator another key first/);
+    expect(rows()).toContain(scene.idOf(key));
+  });
+
+  it.each<[string, () => void]>([
+    ["is gone", () => scene.cluster.removeSecret("robot-token")],
+    ["has no token", () => scene.cluster.setSecret("robot-token", {})],
+  ])("is deleted by a process that has never seen its token when its Secret %s", async (_, lose) => {
+    scene.restart();
+    lose();
+    await deleteKey();
+    expect(scene.cluster.exists(key)).toBe(false);
+    expect(rows()).toEqual([]);
   });
 
   it("waits for a GatewayAccount that is being deleted", async () => {

@@ -22,10 +22,11 @@ export class KeyStillUsed extends Waiting {
 
 /** Throws Waiting while requests are sent with the key that is to be deleted. */
 export async function refuseWhileKeyUsed(context: ReconcileContext, id: string): Promise<void> {
-  const { kind, object, cluster } = context;
-  if (!kind.output?.shownOnce) return;
+  const { object, cluster } = context;
+  const { output } = context.kind;
+  if (!output?.shownOnce) return;
   const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
-  await noteStoredToken(context, id, secretName);
+  if (secretName !== undefined) await noteStoredToken(context, id, { secretName, key: output.key });
   const users = cluster.usersOfKey(object, { digest: context.account.tokenDigestOf(id), secretName });
   if (users.length === 0)
     return refuseUnreadableKind(cluster, ACCOUNT_KIND, "InUse", `one of them may send its requests with ${id}`);
@@ -45,11 +46,14 @@ export const mayKeyBeUsed = ({ kind, object, cluster, account }: ReconcileContex
     cluster.usersOfKey(object, { digest: account.tokenDigestOf(id) }).length > 0);
 
 /** A process that has not seen the token yet reads it from its Secret. */
-async function noteStoredToken(context: ReconcileContext, id: string, name: string | undefined): Promise<void> {
-  const { kind, object, cluster, account } = context;
-  if (name === undefined || account.tokenDigestOf(id) !== undefined) return;
-  const secret = await cluster.secret(object.metadata.namespace, name);
-  const token = secret?.data[kind.output?.key ?? ""];
+async function noteStoredToken(
+  { object, cluster, account }: ReconcileContext,
+  id: string,
+  { secretName, key }: { secretName: string; key: string },
+): Promise<void> {
+  if (account.tokenDigestOf(id) !== undefined) return;
+  const secret = await cluster.secret(object.metadata.namespace, secretName);
+  const token = secret?.data[key];
   if (token) account.recordToken(id, token);
 }
 

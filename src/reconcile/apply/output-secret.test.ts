@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { APIKey } from "../../kinds/api-key.ts";
 import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Outdated } from "../../objects/reconcile-error.ts";
+import { Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { annotations, secretAnnotations } from "../../schema/contract.ts";
+import type { SecretValue } from "../cluster.ts";
 import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
@@ -15,6 +16,12 @@ beforeEach(() => {
 
 const token = (name: string) => scene.cluster.secretNow(name)?.data["token"];
 const owners = (name: string) => scene.cluster.secretNow(name)?.owners;
+
+function secretOf(name: string): SecretValue {
+  const secret = scene.cluster.secretNow(name);
+  if (!secret) throw new TypeError(`no Secret ${name}`);
+  return secret;
+}
 
 /** An edit of the whole spec, and one reconcile. */
 async function edit(object: ManagedObject, spec: object): Promise<void> {
@@ -122,8 +129,7 @@ describe("a token that is shown once", () => {
   });
 
   it("is never mistaken for another text that somebody has put there", async () => {
-    const secret = scene.cluster.secretNow("ci");
-    if (!secret) throw new TypeError("no Secret");
+    const secret = secretOf("ci");
     scene.cluster.restoreSecret("ci", { ...secret, data: { token: "rubbish" } });
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "False", reason: "SecretNotReady" });
@@ -136,9 +142,23 @@ describe("a token that is shown once", () => {
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toEqual([]);
   });
 
+  it("is never mistaken for that of another key: a key whose token could not be written is made anew", async () => {
+    scene.gateway.drop(APIKey.resource, "ak_1");
+    await scene.resync(APIKey);
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeSecret") throw new Retry("Forbidden", "not now");
+    };
+    await scene.reconcile(object);
+    expect([scene.idOf(object), token("ci")]).toEqual(["ak_2", "token of ak_1"]);
+    scene.cluster.beforeWrite = () => {};
+    await scene.settle(object, 4);
+    expect(scene.idOf(object)).not.toBe("ak_2");
+    expect(token("ci")).toBe(`token of ${scene.idOf(object)}`);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+  });
+
   it("gets its digest when an earlier version wrote the Secret", async () => {
-    const secret = scene.cluster.secretNow("ci");
-    if (!secret) throw new TypeError("no Secret");
+    const secret = secretOf("ci");
     const { [secretAnnotations.remoteID]: id = "" } = secret.annotations;
     scene.cluster.restoreSecret("ci", { ...secret, annotations: { [secretAnnotations.remoteID]: id } });
     await scene.reconcile(object);
@@ -156,6 +176,49 @@ it("a value that is always shown is written under its new name, or nowhere", asy
   await scene.apply(SSHHostCertificate, "host", spec);
   expect(names()).toEqual([]);
   expect(scene.cluster.now(object).status?.outputSecret).toBeUndefined();
+});
+
+it.each<[string, () => void]>([
+  [
+    "was changed",
+    () => scene.cluster.restoreSecret("host", { ...secretOf("host"), data: { "ssh-host-cert.pub": "x" } }),
+  ],
+  ["was deleted", () => scene.cluster.removeSecret("host")],
+])("a value that is always shown is written again when its Secret %s", async (_, disturb) => {
+  const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA", certificateSecretName: "host" };
+  const object = await scene.given(SSHHostCertificate, "host", spec);
+  await scene.reconcile(object);
+  expect(scene.cluster.writes).toEqual([]);
+  disturb();
+  await scene.reconcile(object);
+  expect(secretOf("host")).toMatchObject({
+    data: { "ssh-host-cert.pub": `of ${scene.idOf(object)}` },
+    owners: [object.metadata.uid],
+  });
+  expect(scene.cluster.writes).toEqual(["writeSecret"]);
+});
+
+describe("a certificate, which can be read again at any time,", () => {
+  const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA", certificateSecretName: "host" };
+
+  it("is created also when its Secret cannot be written yet", async () => {
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "tryWriteSecret" || write === "writeSecret") throw new Retry("Forbidden", "not now");
+    };
+    const object = await scene.apply(SSHHostCertificate, "host", spec);
+    expect(scene.reason(object)).toBe("Forbidden: not now");
+    expect(scene.gateway.remotesOf(SSHHostCertificate.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+    scene.cluster.beforeWrite = () => {};
+    await scene.settle(object, 2);
+    expect(secretOf("host").data).toEqual({ "ssh-host-cert.pub": `of ${scene.idOf(object)}` });
+  });
+
+  it.each([[""], [null]])("is not written while the service answers %j in place of it", async (certificate) => {
+    scene.gateway.normalise = (remote) => ({ ...remote, certificate });
+    const object = await scene.apply(SSHHostCertificate, "host", spec);
+    expect(scene.condition(object, "Synced")?.status).toBe("True");
+    expect(scene.cluster.secretNow("host")).toBeUndefined();
+  });
 });
 
 it("no key is created while its Secret is somebody else's", async () => {

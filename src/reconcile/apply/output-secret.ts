@@ -4,32 +4,34 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
+import type { Output } from "../../schema/define.ts";
 import type { SecretOwnership, SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
 
 type NamedSecret = SecretValue & { name: string };
+
+/** Where the value of a remote goes: to the Secret that the spec names. */
+type Destination = Output & { name: string };
 
 /**
  * Makes sure, before a create, that the value in its answer can be written to a Secret. Throws Blocked when a Secret of
  * that name does not belong to this object.
  */
 export async function checkOutputSecret(context: ReconcileContext): Promise<void> {
-  const { cluster, object, kind } = context;
-  const name = nameOf(context);
-  if (!kind.output || name === undefined) return;
-  await readOwnSecret(context, name);
-  if (!kind.output.shownOnce) return;
+  const { cluster, object } = context;
+  const to = destinationOf(context);
+  if (!to) return;
+  await readOwnSecret(context, to);
+  if (!to.shownOnce) return;
   // A value that is shown once and could not be stored would make the operator create remotes again and again.
-  await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {}, ownership: "owned" });
+  const { name, key } = to;
+  await cluster.tryWriteSecret(object, { name, data: { [key]: "" }, annotations: {}, ownership: "owned" });
 }
 
-/** Writes the value from an answer to the Secret. Does nothing when the answer has no value. */
-export async function writeOutputSecret(context: ReconcileContext, remote: Remote): Promise<void> {
-  const { output } = context.kind;
-  const name = nameOf(context);
-  if (!output || name === undefined) return;
-  const value = remote[output.member];
-  if (typeof value === "string" && value !== "") await writeValue(context, { name, value, remote });
+/** Writes a value that is shown once from the answer to a create to the Secret. */
+export async function keepShownOnce(context: ReconcileContext, remote: Remote): Promise<void> {
+  const to = destinationOf(context);
+  if (to?.shownOnce) await writeAnswer(context, to, remote);
 }
 
 /**
@@ -42,12 +44,12 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
   const { output } = context.kind;
   // The value of an adopted remote was shown to the person who created it.
   if (!output || (output.shownOnce && object.spec.adopt?.id === remote.id)) return true;
-  const name = nameOf(context);
+  const to = destinationOf(context);
   const former = await readFormerSecret(context);
-  if (name !== undefined && !(await hasValue(context, { name, remote, former }))) return false;
+  if (to && !(await hasValue(context, to, remote, former))) return false;
   // The new Secret gets the value before the old one is deleted.
   if (former) await cluster.bindSecret(object, { name: former.name, annotations: {}, ownership: "discarded" });
-  state.outputSecret = name ?? "";
+  state.outputSecret = to?.name ?? "";
   return true;
 }
 
@@ -58,33 +60,32 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
 export async function keepOutputSecret(context: ReconcileContext): Promise<void> {
   const { cluster, object, kind } = context;
   if (!kind.output?.shownOnce) return;
-  const names = new Set([nameOf(context), object.status?.outputSecret]);
+  const names = new Set([destinationOf(context)?.name, object.status?.outputSecret]);
   for (const name of names) {
     if (name) await cluster.bindSecret(object, { name, annotations: {}, ownership: "kept" });
   }
 }
 
-interface Wanted {
-  name: string;
-  remote: Remote;
-  /** The Secret that had the value until the spec named another one. */
-  former: NamedSecret | undefined;
-}
-
-async function hasValue(context: ReconcileContext, { name, remote, former }: Wanted): Promise<boolean> {
-  const { key = "", shownOnce, member = "" } = context.kind.output ?? {};
-  const secret = await readOwnSecret(context, name);
+/** `former`: the Secret that had the value until the spec named another one. */
+async function hasValue(
+  context: ReconcileContext,
+  to: Destination,
+  remote: Remote,
+  former: NamedSecret | undefined,
+): Promise<boolean> {
+  const { name, key, member } = to;
+  const secret = await readOwnSecret(context, to);
   const isOf = (one: NamedSecret | undefined) => one?.annotations[secretAnnotations.remoteID] === remote.id;
-  if (!shownOnce) {
-    if (!isOf(secret) || secret?.data[key] !== remote[member]) await writeOutputSecret(context, remote);
+  if (!to.shownOnce) {
+    if (!isOf(secret) || secret?.data[key] !== remote[member]) await writeAnswer(context, to, remote);
     return true;
   }
   const stored = [secret, former].find((one) => isOf(one) && one?.data[key]);
   const value = stored?.data[key];
   if (!stored || !value) return false;
-  refuseChanged(context, stored, value);
+  refuseChanged(context, to, stored, value);
   context.account.recordToken(remote.id, value);
-  if (stored === former) await writeValue(context, { name, value, remote });
+  if (stored === former) await writeValue(context, to, remote, value);
   else if (!isBound(context, stored))
     await context.cluster.bindSecret(context.object, {
       name,
@@ -94,15 +95,18 @@ async function hasValue(context: ReconcileContext, { name, remote, former }: Wan
   return true;
 }
 
-function writeValue(
-  context: ReconcileContext,
-  { name, value, remote }: { name: string; value: string; remote: Remote },
-): Promise<void> {
-  const { cluster, object, kind } = context;
-  if (kind.output?.shownOnce) context.account.recordToken(remote.id, value);
-  const data = { [kind.output?.key ?? ""]: value };
+/** Writes the value from an answer to the Secret. Does nothing when the answer has no value. */
+async function writeAnswer(context: ReconcileContext, to: Destination, remote: Remote): Promise<void> {
+  const value = remote[to.member];
+  if (typeof value === "string" && value !== "") await writeValue(context, to, remote, value);
+}
+
+function writeValue(context: ReconcileContext, to: Destination, remote: Remote, value: string): Promise<void> {
+  const { cluster, object, account } = context;
+  const { name, key, shownOnce } = to;
+  if (shownOnce) account.recordToken(remote.id, value);
   const annotations = annotationsOf(context, value, remote);
-  return cluster.writeSecret(object, { name, data, annotations, ownership: ownershipOf(context) });
+  return cluster.writeSecret(object, { name, data: { [key]: value }, annotations, ownership: ownershipOf(context) });
 }
 
 const annotationsOf = ({ object }: ReconcileContext, value: string, { id }: Remote) => ({
@@ -125,32 +129,39 @@ function isBound(context: ReconcileContext, { owners, annotations }: SecretValue
   return isOwned === (ownershipOf(context) === "owned") && annotations[secretAnnotations.digest] !== undefined;
 }
 
-function refuseChanged({ kind }: ReconcileContext, { name, annotations }: NamedSecret, value: string): void {
+function refuseChanged(
+  { kind }: ReconcileContext,
+  { key }: Destination,
+  { name, annotations }: NamedSecret,
+  value: string,
+): void {
   const digest = annotations[secretAnnotations.digest];
   if (digest === undefined || digest === digestOf(value)) return;
   throw new Blocked(
     "SecretNotReady",
-    `Put the former value back into key "${kind.output?.key}" of Secret "${name}", or delete the Secret to get a new ` +
+    `Put the former value back into key "${key}" of Secret "${name}", or delete the Secret to get a new ` +
       `${kind.resource.title}: somebody has changed the value`,
   );
 }
 
 /** Throws Blocked when the Secret was not written for this object. */
-async function readOwnSecret(context: ReconcileContext, name: string): Promise<NamedSecret | undefined> {
-  const { kind, object, cluster } = context;
+async function readOwnSecret(
+  { object, cluster }: ReconcileContext,
+  { name, field }: Destination,
+): Promise<NamedSecret | undefined> {
   const secret = await cluster.secret(object.metadata.namespace, name);
   if (!secret) return undefined;
   if (isWrittenFor(object, secret)) return { ...secret, name };
   throw new Blocked(
     "SecretNotReady",
-    `Choose another spec.${kind.output?.field}, or delete Secret "${name}": it exists and is not this object's`,
+    `Choose another spec.${field}, or delete Secret "${name}": it exists and is not this object's`,
   );
 }
 
 async function readFormerSecret(context: ReconcileContext): Promise<NamedSecret | undefined> {
   const { object, cluster } = context;
   const name = object.status?.outputSecret;
-  if (name === undefined || name === nameOf(context)) return undefined;
+  if (name === undefined || name === destinationOf(context)?.name) return undefined;
   const secret = await cluster.secret(object.metadata.namespace, name);
   return secret && isWrittenFor(object, secret) ? { ...secret, name } : undefined;
 }
@@ -158,5 +169,8 @@ async function readFormerSecret(context: ReconcileContext): Promise<NamedSecret 
 const isWrittenFor = ({ metadata }: ManagedObject, { owners, annotations }: SecretValue): boolean =>
   owners.includes(metadata.uid) || annotations[secretAnnotations.objectUID] === metadata.uid;
 
-const nameOf = ({ kind, object }: ReconcileContext): string | undefined =>
-  kind.output && (object.spec[kind.output.field] as string | undefined);
+/** Undefined when the kind has no such value, or the spec names no Secret. */
+function destinationOf({ kind: { output }, object }: ReconcileContext): Destination | undefined {
+  const name = output && (object.spec[output.field] as string | undefined);
+  return output && name !== undefined ? { ...output, name } : undefined;
+}
