@@ -1,16 +1,19 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { GatewayError } from "../../gateway/errors.ts";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { settleTimeMs } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { keyPair } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
+import { DEADLINE_MS, Scene } from "../testing/scene.ts";
 
 // Deletions of objects for which the operator sends no DELETE, or sends it later, and what the objects say meanwhile.
 
@@ -22,6 +25,7 @@ beforeEach(() => {
 
 const policies = () => scene.gateway.remotesOf(IPPolicy.resource);
 const restriction = (id: string) => ({ ip_restriction: { enabled: true, ip_policy_ids: [id] } });
+const settleSeconds = settleTimeMs(DEADLINE_MS) / 1000 + 0.5;
 const notes = () => scene.cluster.events.map(({ note }) => note);
 
 describe("an object without a status, for whose name an unknown cluster has marked a remote", () => {
@@ -63,6 +67,93 @@ it("an object that retains its remote does not warn of an account that is declar
   await scene.delete(object);
   expect(scene.cluster.exists(object)).toBe(false);
   expect(scene.cluster.events).toEqual([]);
+});
+
+describe("an object that retains its remote, and whose create", () => {
+  const retained = { deletionPolicy: "Retain" } as const;
+
+  it("was refused, goes at once", async () => {
+    scene.gateway.refuse("create", 400);
+    const object = await scene.apply(IPPolicy, "office", retained);
+    expect(await scene.delete(object)).toEqual({});
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("may still be carried out, waits until that is over, and sends nothing", async () => {
+    scene.gateway.swallow("create");
+    const object = await scene.apply(IPPolicy, "office", retained);
+    scene.gateway.takeCalls();
+    await scene.clock.advance(10_000);
+    expect(await scene.delete(object)).toEqual({ requeueAfterSeconds: expect.closeTo(settleSeconds - 10, 0) });
+    expect(scene.reason(object)).toMatch(/^Creating: Waiting until it is certain/);
+    await scene.clock.advance((settleSeconds - 10) * 1000);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+
+  it("may have been carried out before a restart, waits as if it were new, since the time of the service is unknown", async () => {
+    scene.gateway.swallow("create");
+    const object = await scene.apply(IPPolicy, "office", retained);
+    await scene.clock.advance(3_600_000);
+    scene.restart();
+    expect(await scene.delete(object)).toEqual({ requeueAfterSeconds: expect.closeTo(settleSeconds, 0) });
+    await scene.clock.advance(settleSeconds * 1000);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("was carried out unnoticed, leaves it to the next object of its name", async () => {
+    scene.gateway.loseAnswer("create");
+    const object = await scene.apply(IPPolicy, "office", retained);
+    await scene.deleteAndSettle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    const next = await scene.apply(IPPolicy, "office", retained);
+    expect(scene.idOf(next)).toBe("ipp_1");
+    expect(policies()).toHaveLength(1);
+  });
+
+  it("may still be carried out, goes at once where a person gives the remote up", async () => {
+    scene.gateway.swallow("create");
+    const object = await scene.apply(IPPolicy, "office", retained);
+    scene.cluster.annotateByHand(object, annotations.orphan, "true");
+    expect(await scene.delete(object)).toEqual({});
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("may still be carried out, goes at once where it adds an entry, which the next object finds by its name", async () => {
+    await scene.given(EventSubscription, "audit");
+    scene.gateway.swallow("createSource");
+    const spec = { subscriptionRef: { name: "audit" }, type: "a_created.v0", ...retained };
+    const object = await scene.apply(EventSource, "one", spec);
+    expect(await scene.delete(object)).toEqual({});
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+});
+
+it("an entry that somebody has added after a refused create stays, also with deletionPolicy: Delete", async () => {
+  const subscription = await scene.given(EventSubscription, "audit");
+  const { resource } = EventSubscription;
+  scene.gateway.refuse("createSource", 400);
+  const spec = { subscriptionRef: { name: "audit" }, type: "a_created.v0", deletionPolicy: "Delete" as const };
+  const object = await scene.apply(EventSource, "one", spec);
+  expect(scene.idOf(object)).toBe("");
+  scene.gateway.change(resource, scene.idOf(subscription), { sources: [{ type: "a_created.v0" }] });
+  await scene.resync(EventSubscription);
+  await scene.deleteAndSettle(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  expect(scene.gateway.remotesOf(resource)).toMatchObject([{ sources: [{ type: "a_created.v0" }] }]);
+});
+
+it("a deletion that fails has written down the remote that it has found", async () => {
+  scene.gateway.loseAnswer("create");
+  const object = await scene.apply(IPPolicy, "office");
+  await scene.clock.advance(60_000);
+  scene.gateway.refuse("delete", 503);
+  await scene.delete(object);
+  expect(scene.idOf(object)).toBe("ipp_1");
+  await scene.settle(object);
+  expect(policies()).toEqual([]);
 });
 
 it("no DELETE is sent when it had to wait for so long that something may use the remote by now", async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
@@ -155,6 +156,82 @@ describe("in a namespace that is being deleted", () => {
       },
     ]);
   });
+});
+
+describe("in a namespace that is being deleted, a remote is never left because", () => {
+  const restrictedByID = (id: string) => ({ ipRestriction: { enabled: true, ipPolicyRefs: [{ id }] } });
+  const left = () => scene.cluster.events.filter(({ note }) => note.startsWith("Left"));
+
+  it("its turn to be deleted comes late", async () => {
+    scene = new Scene({ deletesPerMinute: 1 });
+    const policies: ManagedObject[] = [];
+    for (const name of ["a", "b", "c", "d"]) policies.push(await scene.given(IPPolicy, name));
+    scene.cluster.namespaceDeleting = true;
+    for (const policy of policies) scene.cluster.delete(policy);
+    for (let seconds = 0; seconds < 240; seconds += 30) {
+      for (const policy of policies.filter((one) => scene.cluster.exists(one))) await scene.reconcile(policy);
+      await scene.clock.advance(30_000);
+    }
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+    expect(left()).toEqual([]);
+  });
+
+  it("the service refuses it for some minutes, in whatever state it is", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    scene.cluster.namespaceDeleting = true;
+    scene.cluster.delete(policy);
+    for (let minute = 0; minute < 5; minute += 1) {
+      scene.gateway.refuse("delete", 402);
+      await scene.reconcile(policy);
+      expect(scene.reason(policy)).toMatch(/^UnexpectedResponse: /);
+      await scene.clock.advance(60_000);
+    }
+    await scene.settle(policy);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+    expect(left()).toEqual([]);
+  });
+
+  it.each([
+    ["whose status says nothing", true],
+    ["which waits for an outage to end", false],
+  ])("it waits for an edge of another namespace that is being deleted, %s", async (_, isSilent) => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.apply(TCPEdge, "db", restrictedByID(scene.idOf(policy)), { namespace: "team-b" });
+    scene.cluster.namespaceDeleting = true;
+    scene.gateway.refuse("delete", 503);
+    await deleted(edge);
+    const { id } = scene.cluster.now(edge).status ?? {};
+    if (isSilent && id) await scene.cluster.writeStatus(TCPEdge, scene.cluster.now(edge), { id });
+    for (let minute = 0; minute < 5; minute += 1) {
+      await deleted(policy);
+      expect(scene.reason(policy)).toMatch(/^Deleting: Waiting for TCPEdge team-b\/db to be deleted first/);
+      await scene.clock.advance(60_000);
+    }
+    await scene.settle(edge);
+    await scene.settle(policy);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+    expect(left()).toEqual([]);
+  });
+});
+
+it("a remote is left when one of the objects elsewhere that use it is itself in use, though one of its own namespace goes", async () => {
+  const web = await scene.given(TunnelGroupBackend, "web");
+  const id = scene.idOf(web);
+  const spec = { backends: [{ backendRef: { id }, weight: 1 }] };
+  const own = await scene.given(WeightedBackend, "own", spec);
+  const split = await scene.apply(WeightedBackend, "split", spec, { namespace: "team-b" });
+  scene.gateway.seed(TCPEdge.resource, { backend: { enabled: true, backend_id: scene.idOf(split) } });
+  await scene.clock.advance(20_000);
+  await deleted(split);
+  expect(scene.reason(split)).toMatch(/^InUse: /);
+  scene.cluster.namespaceDeleting = true;
+  scene.cluster.delete(own);
+  scene.cluster.events.length = 0;
+  await deleted(web);
+  expect(scene.cluster.exists(web)).toBe(false);
+  expect(scene.cluster.events).toMatchObject([
+    { type: "Warning", note: expect.stringContaining("WeightedBackend team-b/split uses it and stays") },
+  ]);
 });
 
 describe("in a namespace that is not being deleted", () => {

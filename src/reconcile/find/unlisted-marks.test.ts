@@ -151,6 +151,17 @@ describe("a remote that somebody has marked for another cluster", () => {
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
   });
 
+  it("keeps the first of two objects that have its id from going in silence", async () => {
+    const first = await scene.given(IPPolicy, "first");
+    const second = await scene.given(IPPolicy, "second");
+    await scene.cluster.writeStatus(IPPolicy, second, { ...first.status });
+    remark(IPPolicy, first, THEIRS);
+    scene.restart();
+    await scene.delete(first);
+    expect(scene.reason(first)).toMatch(/^OwnershipConflict: Remove the owner/);
+    expect(remotes()).toHaveLength(2);
+  });
+
   it("is not deleted", async () => {
     const object = await scene.given(IPPolicy, "office");
     remark(IPPolicy, object, THEIRS);
