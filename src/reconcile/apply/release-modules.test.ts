@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import { Scene } from "../testing/scene.ts";
+import { reconcile } from "../reconcile.ts";
+import { RESYNC_SECONDS, Scene } from "../testing/scene.ts";
 
 const { resource } = HTTPSEdgeRoute;
 const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };
@@ -88,6 +89,27 @@ describe("a module whose deletion is not documented", () => {
     scene.cluster.apply(HTTPSEdgeRoute, "other", { ...spec, saml: undefined });
     for (const one of [object, other]) await scene.reconcile(one);
     expect(scene.gateway.remote(resource, otherRoute)).toMatchObject({ saml: null });
+  });
+
+  it("is disabled without another attempt shortly after the service has refused the deletion for another route", async () => {
+    const otherRoute = scene.gateway.seed(resource, {}).id;
+    await given({ saml });
+    await scene.given(HTTPSEdgeRoute, "other", { edgeId: "edghts_1", routeId: otherRoute, saml });
+    scene.gateway.refuse("deleteModule", 405);
+    await scene.apply(HTTPSEdgeRoute, "route", specOf({}));
+    verbs();
+    await scene.apply(HTTPSEdgeRoute, "other", { edgeId: "edghts_1", routeId: otherRoute });
+    expect(verbs()).toEqual(["putModule route_saml"]);
+    expect(scene.gateway.remote(resource, otherRoute)).toMatchObject({ saml: { enabled: false } });
+  });
+
+  it("is not set again, switched off, when a 404 means that somebody else has removed it", async () => {
+    const object = await given({ saml });
+    scene.gateway.change(resource, routeId, { saml: null });
+    scene.gateway.refuse("deleteModule", 404);
+    await end(object);
+    expect(verbs()).toEqual(["deleteModule route_saml", "getModule route_saml"]);
+    expect(remote()).toMatchObject({ saml: null });
   });
 
   it("is disabled when a 404 means that the operation does not exist", async () => {
@@ -201,6 +223,15 @@ describe("a module that an edit leaves to another object of the route", () => {
     expect(scene.reason(next)).toMatch(/^Available/);
     await end(next);
     expect(remote()).toMatchObject({ saml: null });
+  });
+
+  it("is not among the changes that are reported", async () => {
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({}));
+    const context = scene.contextFor(object);
+    await reconcile(context, { resyncSeconds: RESYNC_SECONDS });
+    expect(context.changes).toEqual([
+      { type: "Updated", id: `edghts_1/${routeId}`, fields: ["webhookVerification"], drifted: false },
+    ]);
   });
 
   it("is removed while the object keeps another module, since the other object has to wait", async () => {

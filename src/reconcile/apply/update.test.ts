@@ -134,6 +134,15 @@ describe("modules of an edge", () => {
     expect(scene.gateway.remotesOf(TCPEdge.resource)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
   });
 
+  it("count as removed when the service answers 404 to that operation, which its API page documents", async () => {
+    const object = await scene.given(TCPEdge, "db", whole);
+    scene.gateway.change(TCPEdge.resource, "edgtcp_1", { policy: null });
+    scene.gateway.refuse("deleteModule", 404);
+    await scene.apply(TCPEdge, "db", { backend: whole.backend });
+    expect(scene.gateway.takeCalls()).toEqual(["deleteModule edgtcp_1"]);
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
+  });
+
   it("are removed also where the service cannot update the edge", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     await scene.confirmLack(TCPEdge.resource, "update");
