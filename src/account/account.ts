@@ -244,6 +244,12 @@ export class Account {
 
   isMarkRefused = (object: ManagedObject, id: string): boolean => this.#memory.isMarkRefused(object, id);
 
+  recordUnansweredUpdate = (object: ManagedObject): void => this.#memory.recordUnansweredUpdate(object);
+
+  hasUnansweredUpdate = (object: ManagedObject): boolean => this.#memory.hasUnansweredUpdate(object);
+
+  forgetUnansweredUpdate = (object: ManagedObject): void => this.#memory.forgetUnansweredUpdate(object);
+
   recordToken = (id: string, token: string): void => this.#memory.recordToken(id, token);
 
   tokenDigestOf = (id: string): string | undefined => this.#memory.tokenDigestOf(id);

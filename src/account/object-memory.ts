@@ -21,6 +21,8 @@ export class ObjectMemory {
   readonly #failedIn = new Map<string, Failures>();
   /** Ids of remotes for which the service has refused another owner mark, by the uid of their object. */
   readonly #refusedMarks = new Map<string, string>();
+  /** By the uid of an object: its generation when an update of its remote got no answer. */
+  readonly #unansweredUpdates = new Map<string, number>();
   /** Digests of tokens that the service has shown once, by the ids of their remotes. */
   readonly #tokens = new LRUCache<string, string>({ max: MOST_TOKENS });
 
@@ -51,6 +53,25 @@ export class ObjectMemory {
 
   isMarkRefused({ metadata }: ManagedObject, id: string): boolean {
     return this.#refusedMarks.get(metadata.uid) === id;
+  }
+
+  /** Records that an update got no answer, so that the service may or may not have carried it out. */
+  recordUnansweredUpdate({ metadata }: ManagedObject): void {
+    this.#unansweredUpdates.set(metadata.uid, metadata.generation);
+  }
+
+  /**
+   * Whether an update for an earlier generation of the object got no answer. The remote may then differ from what
+   * earlier answers have shown. An update for the same generation is sent again in any case.
+   */
+  hasUnansweredUpdate({ metadata }: ManagedObject): boolean {
+    const generation = this.#unansweredUpdates.get(metadata.uid);
+    return generation !== undefined && generation !== metadata.generation;
+  }
+
+  /** Call it when an answer has shown the remote of the object as it is now. */
+  forgetUnansweredUpdate({ metadata }: ManagedObject): void {
+    this.#unansweredUpdates.delete(metadata.uid);
   }
 
   /** Records that this remote was found for the object. No other object takes it, even before the status has its id. */
@@ -103,6 +124,7 @@ export class ObjectMemory {
     this.#failedIn.delete(uid);
     this.#refusedCreates.delete(uid);
     this.#refusedMarks.delete(uid);
+    this.#unansweredUpdates.delete(uid);
     for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);
     this.corrections.forget(uid);
     this.createSettlement.forget(uid);

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Scene } from "../testing/scene.ts";
@@ -15,6 +17,62 @@ beforeEach(() => {
 const policies = () => scene.gateway.remotesOf(IPPolicy.resource);
 const backends = () => scene.gateway.remotesOf(TunnelGroupBackend.resource);
 const isUpdate = (call: string): boolean => call.startsWith("update ");
+
+describe("an edit that was taken back after its answer was lost", () => {
+  it.each(["unknown", "failed", "unreadable"] as const)(
+    "is no drift, also with driftPolicy: Report (%s)",
+    async (kind) => {
+      const spec = { description: "one", driftPolicy: "Report" } as const;
+      const object = await scene.given(IPPolicy, "office", spec);
+      scene.gateway.loseAnswer("update", { kind });
+      await scene.apply(IPPolicy, "office", { ...spec, description: "two" });
+      expect(policies()).toMatchObject([{ description: "two" }]);
+      await scene.apply(IPPolicy, "office", spec);
+      expect(policies()).toMatchObject([{ description: "one" }]);
+      await scene.resync(IPPolicy, object);
+      expect(scene.condition(object, "Drifted")).toBeUndefined();
+    },
+  );
+
+  it("does not stay in the account behind a module that a later edit leaves as it was", async () => {
+    const spec = (enabled: boolean) => ({ backend: { enabled, backendRef: { id: "bkdtg_9" } } });
+    await scene.given(TCPEdge, "db", spec(true));
+    scene.gateway.loseAnswer("update");
+    await scene.apply(TCPEdge, "db", spec(false));
+    await scene.apply(TCPEdge, "db", { ...spec(true), description: "new" });
+    expect(scene.gateway.remotesOf(TCPEdge.resource)).toMatchObject([
+      { description: "new", backend: { enabled: true } },
+    ]);
+  });
+
+  it("is removed also from modules, which no list shows", async () => {
+    const { id: routeId } = scene.gateway.seed(HTTPSEdgeRoute.resource, {});
+    const spec = (idpMetadata: string) => ({ edgeId: "edghts_1", routeId, saml: { enabled: true, idpMetadata } });
+    await scene.given(HTTPSEdgeRoute, "route", spec("<One/>"));
+    scene.gateway.loseAnswer("putModule");
+    await scene.apply(HTTPSEdgeRoute, "route", spec("<Two/>"));
+    await scene.apply(HTTPSEdgeRoute, "route", spec("<One/>"));
+    expect(scene.gateway.remote(HTTPSEdgeRoute.resource, routeId)).toMatchObject({ saml: { idp_metadata: "<One/>" } });
+  });
+
+  it("costs one read, and none when it is sent again as it was", async () => {
+    const object = await scene.given(IPPolicy, "office", { description: "one" });
+    scene.gateway.loseAnswer("update");
+    await scene.apply(IPPolicy, "office", { description: "two" });
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["update ipp_1", "update ipp_1"]);
+    scene.gateway.loseAnswer("update");
+    await scene.apply(IPPolicy, "office", { description: "three" });
+    await scene.apply(IPPolicy, "office", { description: "two" });
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["update ipp_1", "get ipp_1", "update ipp_1"]);
+    scene.gateway.swallow("update");
+    await scene.apply(IPPolicy, "office", { description: "three" });
+    await scene.apply(IPPolicy, "office", { description: "two" });
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["update ipp_1", "get ipp_1"]);
+  });
+});
 
 describe("a remote that somebody deletes", () => {
   let object: ManagedObject;

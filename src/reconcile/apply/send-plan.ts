@@ -24,8 +24,12 @@ export async function sendPlan(
 ): Promise<Remote | Blocked | undefined> {
   if (!canBeSent(context, needed)) return undefined;
   try {
-    return await applyPlan(context, desired, needed, remote);
+    const updated = await applyPlan(context, desired, needed, remote);
+    context.account.forgetUnansweredUpdate(context.object);
+    return updated;
   } catch (error) {
+    if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
+      context.account.recordUnansweredUpdate(context.object);
     const refused = refusedChange(context, needed, error);
     if (!refused) throw error;
     return refused;

@@ -21,7 +21,8 @@ import { sendPlan } from "./send-plan.ts";
 const ROUNDS = 3;
 
 /** Changes a remote until it matches its object, and returns the remote as the last answer shows it. */
-export async function update(context: ReconcileContext, desired: Desired, found: Remote): Promise<Remote> {
+export async function update(context: ReconcileContext, desired: Desired, known: Remote): Promise<Remote> {
+  const found = context.account.hasUnansweredUpdate(context.object) ? await readAgain(context, known) : known;
   let needed = planFor(context, desired, found);
   if (isEmpty(needed) && !hasStaleMark(context, found)) return found;
   let remote = found;
@@ -207,6 +208,7 @@ function hasNewValues(context: ReconcileContext, { secrets, digest }: Desired): 
 async function readAgain(context: ReconcileContext, { id }: Remote): Promise<Remote> {
   const remote = await readRemote(context, id);
   if (!remote) throw new Outdated(`${id} is gone`);
+  context.account.forgetUnansweredUpdate(context.object);
   return remote;
 }
 
