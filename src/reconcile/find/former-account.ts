@@ -11,14 +11,14 @@ export const isInFormerAccount = ({ accountName, specifiedAccountName, object }:
 
 /**
  * The remote that the create made in the former account. It belongs to this object, whatever the spec says now. If the
- * create made nothing, this throws Outdated, and the next reconcile continues in the account that the spec names.
+ * create made nothing, the search records that and this throws Outdated. The next reconcile continues in the account that
+ * the spec names.
  */
 export async function findInFormerAccount(context: ReconcileContext): Promise<Remote> {
-  const { kind, object, account } = context;
+  const { kind, object } = context;
   const intent = intentOf(object);
   if (!intent) throw new Outdated("the create is not open any more");
   const remote = await (kind.location.type === "collection" ? findByIntent(context, intent) : findRemote(context));
   if (remote) return remote;
-  account.recordRefusedCreate(object, intent);
   throw new Outdated("the create made nothing in the account to which it was sent");
 }

@@ -215,6 +215,21 @@ describe("remotes that are missing", () => {
   );
 });
 
+describe("while a loss is suspected, a create", () => {
+  it.each([
+    ["of the same kind is carried out where the account has others of the kind", IPPolicy, 6],
+    ["of another kind is carried out where none of that kind is missing", TLSEdge, 10],
+  ])("%s", async (_, kind, missing) => {
+    const objects = await given(10);
+    loseRemotes(missing);
+    await scene.resync(IPPolicy, ...objects);
+    expect(scene.account.lossGuard.isSuspected).toBe(true);
+    const fresh = await scene.apply(kind, "fresh");
+    expect(scene.reason(fresh)).toMatch(/^Available/);
+    expect(rows()).toHaveLength(10 - missing + (kind === IPPolicy ? 1 : 0));
+  });
+});
+
 describe("remotes of several kinds that are missing at once", () => {
   const kinds: [Kind, ManagedObject["spec"]][] = [
     [IPPolicy, {}],
@@ -320,11 +335,14 @@ describe("a delete that is answered 404", () => {
     expect(scene.reason(edge)).toMatch(/^AccountMismatch: /);
   });
 
-  it("does not count as a loss when all objects are being deleted", async () => {
-    const objects = await given(10);
+  it.each([
+    ["does not count when all five are missing, though all are being deleted", 5, 5],
+    ["counts as a deletion when all four are missing: somebody may have deleted so few", 4, 0],
+  ])("%s", async (_, count, left) => {
+    const objects = await given(count);
     loseRemotes();
     for (const object of objects) await remove(object);
-    expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(10);
+    expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(left);
   });
 
   it("counts as a deletion when the other remotes exist", async () => {
@@ -332,6 +350,15 @@ describe("a delete that is answered 404", () => {
     loseRemotes(4);
     for (const object of objects.slice(0, 4)) await remove(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(6);
+  });
+
+  it("counts as a deletion when many are being deleted, as long as another remote of the kind is there", async () => {
+    const objects = await given(10);
+    const deleted = objects.slice(0, 9);
+    for (const object of deleted) scene.cluster.delete(object);
+    loseRemotes(9);
+    for (const object of deleted) await scene.reconcile(object);
+    expect(objects.filter((object) => scene.cluster.exists(object))).toEqual(objects.slice(9));
   });
 
   it("counts as a deletion when the answer to an earlier delete was lost", async () => {
@@ -379,5 +406,25 @@ test("a missing subscription counts once, together with its entries", async () =
   await scene.resync(EventSubscription);
   for (const object of [...subscriptions, ...sources]) await scene.settle(object);
   expect(scene.gateway.remotesOf(resource)).toHaveLength(3);
+  for (const object of sources) expect(syncedOf(object)?.reason).toBe("Available");
+});
+
+test("subscriptions that are missing are looked for again when only an entry has reported them", async () => {
+  const { resource } = EventSubscription;
+  const sources: ManagedObject[] = [];
+  for (const name of ["a", "b", "c", "d", "e"]) {
+    await scene.given(EventSubscription, name);
+    sources.push(await scene.given(EventSource, name, { subscriptionRef: { name }, type: "a_created.v0" }));
+  }
+  await scene.resync(EventSubscription);
+  const subscriptions = scene.gateway.remotesOf(resource);
+  for (const { id } of subscriptions) scene.gateway.drop(resource, id);
+  await scene.resync(EventSubscription, ...sources);
+  expect(syncedOf(sources[0] as ManagedObject)?.reason).toBe("AccountMismatch");
+  for (const row of subscriptions) scene.gateway.put(resource, row);
+  await scene.clock.advance(20_000);
+  await scene.account.recheckMissing(new AbortController().signal);
+  expect(scene.account.lossGuard.isSuspected).toBe(false);
+  for (const object of sources) await scene.reconcile(object);
   for (const object of sources) expect(syncedOf(object)?.reason).toBe("Available");
 });

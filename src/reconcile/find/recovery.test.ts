@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { APIKey } from "../../kinds/api-key.ts";
-import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
-import { type SignedIntent, settleTimeMs, signedIntentOf } from "../../objects/intent.ts";
+import { settleTimeMs } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
@@ -246,61 +245,6 @@ describe("a domain that somebody else reserves while the outcome of our create i
     await scene.settle(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: .* belongs to c2/);
   });
-});
-
-describe("a create whose outcome is unknown when the spec comes to name another account", () => {
-  beforeEach(() => {
-    scene.accountName = "first";
-  });
-
-  it("is found as an entry of a list", async () => {
-    const audit = await scene.given(EventSubscription, "audit");
-    const spec = { subscriptionRef: { id: scene.idOf(audit) }, type: "a.v0" };
-    scene.gateway.loseAnswer("createSource");
-    const object = await scene.apply(EventSource, "one", spec);
-    scene.specifiedAccountName = "second";
-    await scene.clock.advance(2 * DEADLINE_MS);
-    await scene.reconcile(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: `${scene.idOf(audit)}/a.v0`, account: "first" });
-  });
-
-  it.each(recoveries)(
-    "is found $how in the account to which it was sent, and not changed any more",
-    async ({ kind, spec }) => {
-      scene.gateway.loseAnswer("create");
-      const object = await scene.apply(kind, "one", spec);
-      scene.specifiedAccountName = "second";
-      scene.cluster.apply(kind, "one", { ...spec, description: "edited" });
-      scene.gateway.takeCalls();
-      await scene.reconcile(object);
-      const [remote] = scene.gateway.remotesOf(kind.resource);
-      expect(scene.cluster.now(object).status).toMatchObject({ id: remote?.id, account: "first" });
-      expect(scene.gateway.takeCalls()).toEqual(["list"]);
-    },
-  );
-
-  it.each(recoveries)("is given up only once it is certain that it made nothing ($how)", async ({ kind, spec }) => {
-    scene.gateway.swallow("create");
-    const object = await scene.apply(kind, "one", spec);
-    const intent = signedIntentOf(scene.cluster.now(object)) as SignedIntent;
-    expect(intent.account).toBe("first");
-    scene.specifiedAccountName = "second";
-    await scene.reconcile(object);
-    expect(scene.reason(object)).toMatch(/^Creating: /);
-    expect(scene.account.isCreateRefused(object, intent)).toBe(false);
-    await scene.clock.advance(2 * DEADLINE_MS);
-    expect(await scene.reconcile(object)).toEqual({ stale: true });
-    expect(scene.account.isCreateRefused(object, intent)).toBe(true);
-    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
-  });
-});
-
-it("an object with an id has no such create, when its spec comes to name another account", async () => {
-  scene.accountName = "first";
-  const object = await scene.given(IPPolicy, "office", { description: "the office" });
-  scene.specifiedAccountName = "second";
-  expect(await scene.reconcile(object)).toEqual({});
-  expect(scene.gateway.takeCalls()).toEqual([]);
 });
 
 describe("a create that certainly never reached the service", () => {
