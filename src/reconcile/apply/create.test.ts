@@ -144,6 +144,19 @@ describe("a create that was certainly not sent", () => {
   });
 });
 
+it("a field that an interrupted create has sent is cleared when the spec drops it, also where the status was lost", async () => {
+  scene.gateway.loseAnswer("create");
+  const object = await scene.apply(IPPolicy, "office", { description: "first" });
+  scene.cluster.loseStatus(object);
+  scene.restart();
+  scene.cluster.apply(IPPolicy, "office", {});
+  await scene.settle(object);
+  expect(scene.reason(object)).toMatch(/^Available/);
+  const [remote, ...more] = scene.gateway.remotesOf(IPPolicy.resource);
+  expect(more).toEqual([]);
+  expect(remote?.["description"]).toBeFalsy();
+});
+
 describe("a field whose default only a create sends", () => {
   const response = () => scene.gateway.remotesOf(HTTPResponseBackend.resource)[0];
 

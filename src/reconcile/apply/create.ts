@@ -168,8 +168,7 @@ async function handleFailure(
 ): Promise<Remote> {
   if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
   account.recordRefusedCreate(context.object, intent);
-  if (error.kind === "refused") return takeExistingOrThrow(context, error);
-  throw error;
+  return takeExistingOrThrow(context, error);
 }
 
 /**

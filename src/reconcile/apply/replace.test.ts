@@ -377,6 +377,7 @@ describe("a replacement during which the status was lost", () => {
 
     it.each(["swallow", "loseAnswer"] as const)("leaves no remote when the object is deleted (%s)", async (mishap) => {
       const object = await scene.given(TLSCertificate, "web", spec);
+      await scene.clock.advance(3_600_000);
       renew();
       scene.gateway[mishap]("create");
       await scene.reconcile(object);

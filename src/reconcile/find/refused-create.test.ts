@@ -42,3 +42,15 @@ it("a remote of its own that is found by its name gets the same origin as by its
   const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com", region: "us" });
   expect(scene.cluster.now(object).status).toMatchObject({ id, origin: "Created" });
 });
+
+it("a remote with its own mark is not taken from another object that has it by now, which is named", async () => {
+  const scene = new Scene();
+  const other = await scene.given(ReservedDomain, "other", { domain: "a.example.com" });
+  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
+  scene.gateway.change(ReservedDomain.resource, scene.idOf(other), { metadata });
+  const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
+  expect(scene.idOf(object)).toBe("");
+  expect(scene.reason(object)).toBe(
+    `OwnershipConflict: Delete this object, or ReservedDomain team-a/other, which has ${scene.idOf(other)}`,
+  );
+});
