@@ -242,6 +242,8 @@ export class Account {
 
   recordRefusedMark = (object: ManagedObject, id: string): void => this.#memory.recordRefusedMark(object, id);
 
+  forgetRefusedMark = (object: ManagedObject): void => this.#memory.forgetRefusedMark(object);
+
   isMarkRefused = (object: ManagedObject, id: string): boolean => this.#memory.isMarkRefused(object, id);
 
   recordUnansweredUpdate = (object: ManagedObject): void => this.#memory.recordUnansweredUpdate(object);

@@ -51,6 +51,11 @@ export class ObjectMemory {
     this.#refusedMarks.set(metadata.uid, id);
   }
 
+  /** Call it when it is unknown again whether the service refuses the mark. */
+  forgetRefusedMark({ metadata }: ManagedObject): void {
+    this.#refusedMarks.delete(metadata.uid);
+  }
+
   isMarkRefused({ metadata }: ManagedObject, id: string): boolean {
     return this.#refusedMarks.get(metadata.uid) === id;
   }

@@ -1,30 +1,38 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { Scene } from "../testing/scene.ts";
 
-const specs = [{ description: "one" }, { description: "one", replacement: "Recreate" }] as const;
+const cases = [
+  { kind: TLSEdge, spec: { description: "one" } },
+  { kind: TLSEdge, spec: { description: "one", replacement: "Recreate" } },
+  { kind: IPPolicy, spec: { description: "one" } },
+] as const;
 
-describe.each(specs)("a service that refuses the mark of another cluster id, for $replacement", (spec) => {
+describe.each(cases)("a $kind.kind that bears the mark of another cluster id, for $spec", ({ kind, spec }) => {
   let scene: Scene;
 
-  const remotes = () => scene.gateway.remotesOf(TLSEdge.resource);
+  const remotes = () => scene.gateway.remotesOf(kind.resource);
+  const marks = () => remotes().map(ownerMarkOf);
 
   beforeEach(() => {
     scene = new Scene();
   });
 
-  const given = async () => {
-    const object = await scene.given(TLSEdge, "web", spec);
+  /** The service refuses each update with a body that this is true of. */
+  const given = async (isRefused: (body: Record<string, unknown>) => boolean) => {
+    const object = await scene.given(kind, "web", spec);
     scene.changeClusterID("c2");
     scene.gateway.beforeCall = ({ verb, body }) => {
-      if (verb === "update" && body && ownerMarkOf(body)?.startsWith("c2/")) scene.gateway.refuse("update", 400);
+      if (verb === "update" && body && isRefused(body)) scene.gateway.refuse("update", 400);
     };
     return { object, id: scene.idOf(object) };
   };
+  const hasNewMark = (body: Record<string, unknown>) => ownerMarkOf(body)?.startsWith("c2/") === true;
 
-  it("is asked once, and the remote stays", async () => {
-    const { object, id } = await given();
+  it("stays, and the service that refuses the new mark is asked once", async () => {
+    const { object, id } = await given(hasNewMark);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toContain(`update ${id}`);
     for (let count = 0; count < 3; count += 1) {
@@ -37,11 +45,20 @@ describe.each(specs)("a service that refuses the mark of another cluster id, for
     expect(scene.condition(object, "Synced")?.status).toBe("True");
   });
 
-  it("gets an edit of the spec without the mark", async () => {
-    const { object, id } = await given();
-    await scene.apply(TLSEdge, "web", { ...spec, description: "two" });
+  it("gets an edit of the spec without the new mark, when the service refuses it", async () => {
+    const { object, id } = await given(hasNewMark);
+    await scene.apply(kind, "web", { ...spec, description: "two" });
     expect(remotes()).toMatchObject([{ id, description: "two" }]);
-    expect(remotes().map(ownerMarkOf)).toEqual(["c1/team-a/web"]);
+    expect(marks()).toEqual(["c1/team-a/web"]);
     expect(scene.condition(object, "Synced")?.status).toBe("True");
+  });
+
+  it("gets the new mark although the service refused it together with a wrong value", async () => {
+    const { object } = await given(({ description }) => description === "wrong");
+    await scene.apply(kind, "web", { ...spec, description: "wrong" });
+    await scene.apply(kind, "web", { ...spec, description: "right" });
+    await scene.settle(object);
+    expect(remotes()).toMatchObject([{ description: "right" }]);
+    expect(marks()).toEqual(["c2/team-a/web"]);
   });
 });

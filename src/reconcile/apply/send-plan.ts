@@ -14,7 +14,7 @@ import { removeModule } from "./release-modules.ts";
 
 /**
  * Sends an update and returns the remote as the last answer shows it. Returns the error to report when the service
- * refuses a change that its API page does not show, and undefined when the service lacks the update operation.
+ * refuses the change, and undefined when it lacks the update operation.
  */
 export async function sendPlan(
   context: ReconcileContext,
@@ -85,12 +85,13 @@ function canBeSent({ account, kind }: ReconcileContext, { body, frozen, undocume
 }
 
 /**
- * The API page does not show that updates take these members, and the service refused an update that has one. The value
- * may be wrong, or the member may be accepted on create only. Undefined: the error has another cause.
+ * The error to report when the service refuses what was sent. Where the API page does not show that updates take these
+ * members, the value may be wrong, or the member may be accepted on create only. Undefined: the error has another cause.
  */
 function refusedChange({ kind }: ReconcileContext, { undocumented, fields }: Plan, error: unknown) {
-  const isRefused = isGatewayError(error) && reconcileErrorOf(error)?.reason === "InvalidSpec";
-  if (undocumented.length === 0 || !canBeRecreated(kind) || !isRefused) return undefined;
+  const refusal = isGatewayError(error) ? reconcileErrorOf(error) : undefined;
+  if (!isGatewayError(error) || !(refusal instanceof Blocked) || refusal.reason !== "InvalidSpec") return undefined;
+  if (undocumented.length === 0 || !canBeRecreated(kind)) return refusal;
   const text = error.serviceMessage ?? error.message;
   return new Blocked(
     "UpdateUnsupported",

@@ -77,11 +77,14 @@ async function withoutChange(
   needed: Plan,
   refusal: Blocked,
 ): Promise<Remote> {
+  const { account, object } = context;
   if ("metadata" in needed.body && takesMark(context, remote)) {
-    context.account.recordRefusedMark(context.object, remote.id);
+    account.recordRefusedMark(object, remote.id);
     return update(context, desired, remote);
   }
-  if (!mayBeRecreated(context)) throw refusal;
+  // It is refused without the mark as well, so the mark may be right.
+  account.forgetRefusedMark(object);
+  if (refusal.reason !== "UpdateUnsupported" || !mayBeRecreated(context)) throw refusal;
   return recreateInPlace(context, desired, remote, needed);
 }
 
