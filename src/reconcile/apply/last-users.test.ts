@@ -49,7 +49,7 @@ describe("the edge of a policy, which an object manages and another one observes
   });
 });
 
-it.each<[string, object]>([
+it.each<[string, Record<string, unknown>]>([
   ["that the account has", {}],
   ["that somebody has taken out of it", { sources: [] }],
 ])(
