@@ -54,6 +54,50 @@ describe("an object without a status, for whose name an unknown cluster has mark
   });
 });
 
+describe("a remote without an owner mark, while not all objects of its kind can be read", () => {
+  const unmarked = { metadata: "opaque" };
+
+  async function endsOnceReadable(object: ManagedObject): Promise<void> {
+    scene.cluster.visibility.clear();
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(policies()).toEqual([]);
+  }
+
+  it("is not deleted, since one of them may have it", async () => {
+    const object = await scene.given(IPPolicy, "office", unmarked);
+    scene.cluster.visibility.set("IPPolicy", "Unreadable");
+    await scene.delete(object);
+    expect(scene.reason(object)).toMatch(
+      /^InUse: Let the operator list .* IPPolicy objects: one of them may have ipp_1$/,
+    );
+    expect(policies()).toHaveLength(1);
+    await endsOnceReadable(object);
+  });
+
+  it("is not left either when the namespace goes away before its id is recorded", async () => {
+    scene.gateway.loseAnswer("create");
+    const object = await scene.apply(IPPolicy, "office", unmarked);
+    scene.cluster.visibility.set("IPPolicy", "Unreadable");
+    scene.cluster.namespaceDeleting = true;
+    await scene.clock.advance(60_000);
+    await scene.delete(object);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: Let the operator list /);
+    expect(notes().filter((note) => note.startsWith("Left"))).toEqual([]);
+    await endsOnceReadable(object);
+  });
+});
+
+it("an object that has ended in spite of its finalizer leaves what cannot be deleted, and says so", async () => {
+  const object = await scene.given(IPPolicy, "office");
+  scene.cluster.unfinalized.push(object);
+  scene.gateway.refuse("delete", 405);
+  expect(await scene.delete(object)).toEqual({});
+  expect(notes()).toEqual([
+    "Left ipp_1 in the account: the service cannot delete an IP policy, and the object is gone",
+  ]);
+});
+
 it("finalizers that Kubernetes itself removes are not waited for", async () => {
   const finalizers = ["foregroundDeletion", "orphan"];
   const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers });
