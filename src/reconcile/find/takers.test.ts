@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
@@ -55,8 +56,37 @@ it("a certificate without a mark that was replaced and is still in use is not ad
   expect(changes()).toEqual([]);
 });
 
+it("a route stays with the object that sets its modules when an older one, which has another route, comes to name it", async () => {
+  const webhookVerification = { enabled: true, provider: "sns" };
+  const [one, other] = ["one", "other"].map(() => scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id);
+  const specOf = (routeId = "", provider = "sns") => ({
+    ...{ edgeId: "edghts_1", routeId },
+    webhookVerification: { ...webhookVerification, provider },
+  });
+  const older = await scene.given(HTTPSEdgeRoute, "older", specOf(one));
+  await scene.clock.advance(5_000);
+  const younger = await scene.given(HTTPSEdgeRoute, "younger", specOf(other));
+  await scene.apply(HTTPSEdgeRoute, "older", specOf(other, "github"));
+  expect(scene.reason(older)).toMatch(conflictWith("younger"));
+  await scene.apply(HTTPSEdgeRoute, "younger", specOf(other, "slack"));
+  await scene.settle(younger, 3);
+  expect(scene.reason(younger)).toMatch(/^Available/);
+  const route = scene.gateway.remote(HTTPSEdgeRoute.resource, other ?? "");
+  expect(route?.["webhook_verification"]).toMatchObject({ provider: "slack" });
+});
+
 describe("a remote for which an older object asks", () => {
   const adopting = (id: string) => ({ adopt: { id } });
+
+  it("is left to that one by the younger one, also when that has no remote yet", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    const older = scene.cluster.apply(IPPolicy, "older", adopting(id));
+    await scene.clock.advance(5_000);
+    const younger = await scene.apply(IPPolicy, "younger", adopting(id));
+    expect(scene.reason(younger)).toMatch(conflictWith("older"));
+    await scene.reconcile(older);
+    expect(scene.reason(older)).toMatch(/^Available/);
+  });
 
   it.each([
     ["is being deleted", { finalizers: ["example.com/keep"] }, {}, (object: ManagedObject) => scene.delete(object)],
@@ -107,6 +137,27 @@ describe("a remote whose id the statuses of two objects have, right after a rest
     await scene.reconcile(second);
     expect(scene.reason(second)).toMatch(/^Available/);
   });
+});
+
+it("a mark counts while its object has neither a remote nor an intent, as after a restore of the spec alone", async () => {
+  const named = await scene.given(IPPolicy, "named");
+  const id = scene.idOf(named);
+  scene.cluster.loseStatus(named);
+  for (const name of [annotations.createIntent, annotations.createIntentSignature])
+    scene.cluster.removeAnnotation(named, name);
+  scene.restart();
+  const other = await scene.apply(IPPolicy, "other", { adopt: { id } });
+  expect(scene.reason(other)).toMatch(/^OwnershipConflict: .* it belongs to c1\/team-a\/named/);
+  await scene.settle(named, 3);
+  expect(scene.idOf(named)).toBe(id);
+  expect(markOf(id)).toBe(ownerMark({ cluster: "c1", namespace: "team-a", name: "named" }));
+});
+
+it("a mark counts while its object has no remote yet, also when that names another account", async () => {
+  scene.cluster.apply(IPPolicy, "named", { accountRef: { name: "other" } });
+  const { id } = scene.gateway.seed(IPPolicy.resource, { metadata: metadataFor("named") });
+  const object = await scene.apply(IPPolicy, "one", { adopt: { id } });
+  expect(scene.reason(object)).toMatch(/^OwnershipConflict: .* it belongs to c1\/team-a\/named/);
 });
 
 it("a mark counts no more when the object that it names has another remote, in another account", async () => {

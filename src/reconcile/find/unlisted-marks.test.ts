@@ -106,6 +106,22 @@ describe("what is found by its name", () => {
     expect(calls()).toEqual([expect.stringMatching(/^get /)]);
   });
 
+  it.each([
+    ["is this object's, if it has its mark", OURS, /^Available/],
+    ["stays with another cluster, if it has its mark", THEIRS, /^OwnershipConflict: /],
+  ])("right after the service has refused a create, since the name is taken, %s", async (_, metadata, reason) => {
+    scene.gateway.seed(ReservedDomain.resource, { domain: "b.example.com" });
+    let taken = "";
+    scene.gateway.beforeCall = ({ verb }) => {
+      if (verb === "create")
+        taken = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", metadata }).id;
+    };
+    const object = await scene.apply(ReservedDomain, "office", { domain: "a.example.com" });
+    expect(calls()).toContain(`get ${taken}`);
+    expect(scene.reason(object)).toMatch(reason);
+    expect(scene.gateway.remote(ReservedDomain.resource, taken)?.["metadata"]).toBe(metadata);
+  });
+
   it("is not taken over from another cluster that has marked it since it was read", async () => {
     const { id } = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
     const spec = { domain: "a.example.com", adopt: { existing: true as const } };
