@@ -75,6 +75,8 @@ export interface RemoteState {
   owner?: string;
   /** The origin of each module that the remote has from this object, by the field of the spec. */
   moduleOrigins?: Readonly<Record<string, Origin>>;
+  /** Ids of remotes on which modules were left that refer to the remote. Unset: as in the status. */
+  leftOn?: readonly string[];
   /**
    * Whether the remote is an entry of a list that was in the account before any object of this operator could create
    * it.

@@ -15,6 +15,7 @@ import { cleanIntent } from "./apply/clean-intent.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
 import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
+import { recordHandedOverModules } from "./apply/release-modules.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
 import {
@@ -158,6 +159,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
     hold(context, found);
     await deleteReplaced(context);
     noteModuleOrigins(context, found);
+    await recordHandedOverModules(context, found);
   }
   // From here on the account may have these fields, even when an answer is lost.
   const applied = appliedFields(kind, context.object.spec);

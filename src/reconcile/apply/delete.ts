@@ -18,7 +18,7 @@ import { UnreadableKind } from "../unreadable-kind.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { namesOf, refuseWhileUsed, remainingUsers, StillUsed, sentence } from "./in-use.ts";
 import { KeyStillUsed, refuseWhileKeyUsed } from "./key-in-use.ts";
-import { recordLeftModules } from "./left-modules.ts";
+import { recordAllModulesLeft, recordLeftModules } from "./left-modules.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
 
@@ -53,10 +53,9 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
     prepareRetention(context);
     await keepOutputSecret(context);
     await keepRecords(context);
-    await recordLeftModules(context, true);
+    await recordAllModulesLeft(context);
   } else {
     await deleteRemotes(context);
-    await recordLeftModules(context, false);
   }
   await cluster.removeFinalizer(kind, context.object);
 }
@@ -122,7 +121,10 @@ function prepareRetention(context: ReconcileContext): void {
 }
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
-  if (context.kind.location.type === "modules") return releaseModules(context);
+  if (context.kind.location.type === "modules") {
+    const { left, seen } = await releaseModules(context);
+    return recordLeftModules(context, left, seen);
+  }
   const id = await findIDToDelete(context).catch((error: unknown) => leaveToOwner(context, error));
   const { state } = context;
   const ids = await ownOf(context, id);

@@ -1,11 +1,16 @@
-import type { ManagedObject } from "../../objects/object.ts";
+import type { Remote } from "../../gateway/resource.ts";
+import { idFromSpec } from "../../objects/identity.ts";
+import { reconcileErrorOf } from "../../objects/map-error.ts";
+import { conditionOf, isObserver, type ManagedObject } from "../../objects/object.ts";
 import { isModuleRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
+import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
-import { fieldsReferringTo } from "../../schema/wire/uses.ts";
-import type { ReconcileContext } from "../context.ts";
+import { fieldsReferringTo, referencedValues } from "../../schema/wire/uses.ts";
+import { objectsInAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { appliedFields } from "../desired/desired.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
 // Some kinds only set modules of remotes that other clients create, and no list shows such a remote. When an object of
@@ -14,27 +19,72 @@ import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
 /** Whether a module that refers to other remotes stays in the account when its object is deleted. */
 export const leavesReferringModule = (kind: Kind, object: ManagedObject): boolean =>
-  kind.location.type === "modules" &&
-  appliedModulesOf(object).some((field) => isReferring(kind, field) && staysBehind(object, field));
+  kind.location.type === "modules" && referringModulesOf(kind, object).some((field) => staysBehind(object, field));
 
 const staysBehind = (object: ManagedObject, field: string): boolean =>
   leavesItsRemote(object) || isModuleRetained(object, field);
 
-const isReferring = ({ spec }: Kind, field: string): boolean =>
-  fieldsReferringTo(spec).some(([referring]) => referring === field);
+/**
+ * Fields of the modules that this object has set, or may have set. Without an id in the status, a reconcile was
+ * interrupted before it could record what it sent. So the whole spec counts as sent.
+ */
+export const sentModulesOf = (kind: Kind, { status, spec }: ManagedObject): string[] =>
+  withoutHidden(status?.appliedFields ?? (status?.id === undefined ? appliedFields(kind, spec) : []));
 
-const appliedModulesOf = ({ status }: ManagedObject): string[] => withoutHidden(status?.appliedFields ?? []);
+/** Those of them that refer to other remotes. */
+export const referringModulesOf = (kind: Kind, object: ManagedObject): string[] => {
+  const referring = fieldsReferringTo(kind.spec).map(([field]) => field);
+  return sentModulesOf(kind, object).filter((field) => referring.includes(field));
+};
+
+/** For an object whose modules all stay. Does not fail when the account is gone. */
+export async function recordAllModulesLeft(context: ReconcileContext): Promise<void> {
+  const { kind, object } = context;
+  if (kind.location.type !== "modules") return;
+  const left = referringModulesOf(kind, object);
+  if (left.length === 0) return;
+  await recordLeftModules(context, left, isCarriedOut(object) ? undefined : await readModules(context, left));
+}
+
+/** Whether the account has what the spec says. The deletion itself raises the generation by one. */
+function isCarriedOut({ metadata, status }: ManagedObject): boolean {
+  const synced = conditionOf(status, "Synced");
+  const isCurrent = (synced?.observedGeneration ?? -1) >= metadata.generation - 1;
+  return isCurrent && synced?.status === "True" && status?.drift === undefined;
+}
+
+/** `Unknown` when the service does not tell. */
+async function readModules(context: ReconcileContext, fields: readonly string[]): Promise<Remote | "Unknown"> {
+  const { kind } = context;
+  const members = fieldsReferringTo(kind.spec)
+    .filter(([field]) => fields.includes(field))
+    .map(([field, member]) => sentAs(field, member));
+  try {
+    const id = idOf(context);
+    return (id && (await remotesOf(context).read(id, requestOptions(context), members))) || "Unknown";
+  } catch (error) {
+    if (!reconcileErrorOf(error)) throw error;
+    return "Unknown";
+  }
+}
+
+const idOf = ({ kind, object, cluster }: ReconcileContext): string | undefined =>
+  object.status?.id ?? idFromSpec(kind, object, cluster);
 
 /**
- * When modules of an object stay after its deletion, records it in the status of each object to which they refer.
- * `all`: all its modules stay. Reads no remote, because the account may be gone.
+ * Records that modules stay, by their fields, in the status of each object to which they refer: by the spec, and by
+ * what the account has, if that may be something else. If it is not known what the account has: in all objects to which
+ * they may refer.
  */
-export async function recordLeftModules(context: ReconcileContext, all: boolean): Promise<void> {
-  const { kind, object, cluster } = context;
-  const { id } = object.status ?? {};
-  if (kind.location.type !== "modules" || id === undefined) return;
-  const left = appliedModulesOf(object).filter((field) => all || staysBehind(object, field));
-  for (const [targetKind, target] of targetsOf(context, left)) {
+export async function recordLeftModules(
+  context: ReconcileContext,
+  left: readonly string[],
+  seen: Remote | "Unknown" | undefined,
+): Promise<void> {
+  const { cluster } = context;
+  const id = idOf(context);
+  if (id === undefined) return;
+  for (const [targetKind, target] of targetsOf(context, left, seen)) {
     const { leftOn = [] } = target.status ?? {};
     if (leftOn.includes(id)) continue;
     const status = { ...target.status, leftOn: [...leftOn, id] };
@@ -42,26 +92,78 @@ export async function recordLeftModules(context: ReconcileContext, all: boolean)
   }
 }
 
-/** The objects to whose remotes these fields of the spec refer. */
-function targetsOf({ kind, object, cluster }: ReconcileContext, fields: readonly string[]): [Kind, ManagedObject][] {
+type Target = [kind: Kind, object: ManagedObject];
+
+function targetsOf(
+  context: ReconcileContext,
+  fields: readonly string[],
+  seen: Remote | "Unknown" | undefined,
+): Target[] {
+  const named = namedTargets(context, fields);
+  const known = named.flatMap(([, { status }]) => status?.id ?? []);
+  const others = seen === "Unknown" ? possibleTargets(context, fields) : seenTargets(context, fields, seen, known);
+  const found = [...named, ...others];
+  return [...new Map(found.map(([kind, target]): [string, Target] => [target.metadata.uid, [kind, target]])).values()];
+}
+
+/** The objects to which these fields of the spec refer. */
+function namedTargets(context: ReconcileContext, fields: readonly string[]): Target[] {
+  const { kind, object, cluster } = context;
   const spec = Object.fromEntries(fields.map((field) => [field, object.spec[field]]));
-  const found = needsOf(kind.spec, spec).flatMap((need) => {
+  return needsOf(kind.spec, spec).flatMap((need) => {
     if (need.type !== "reference") return [];
     const { to, trait } = need;
     const kinds = cluster.kinds.filter((one) =>
       to.kind === undefined ? trait.kinds.includes(one.kind) : one.kind === to.kind,
     );
-    const { namespace } = object.metadata;
-    const where = to.name === undefined ? undefined : namespace;
-    for (const one of kinds)
-      refuseUnreadableKind(cluster, one.kind, "InUse", "a module that stays refers to one", where);
-    return kinds.flatMap((one): [Kind, ManagedObject][] => {
-      const named = to.name === undefined ? undefined : cluster.get(one.kind, namespace, to.name);
-      const byID = to.id === undefined ? [] : cluster.othersWithRemoteID(one, to.id, object);
-      return [...byID, ...(named ? [named] : [])].map((target) => [one, target]);
-    });
+    return kinds.flatMap((one) =>
+      to.name === undefined ? withRemote(context, one, to.id ?? "") : withName(context, one, to.name),
+    );
   });
-  return [
-    ...new Map(found.map(([one, target]) => [target.metadata.uid, [one, target] as [Kind, ManagedObject]])).values(),
-  ];
 }
+
+function withName(context: ReconcileContext, kind: Kind, name: string): Target[] {
+  const { cluster, object } = context;
+  const { namespace } = object.metadata;
+  refuseUnreadableKind(cluster, kind.kind, "InUse", WHY, namespace);
+  const target = cluster.get(kind.kind, namespace, name);
+  if (!target) return [];
+  // An object that only observes is not the one whose deletion deletes the remote.
+  const { id } = target.status ?? {};
+  return [[kind, target], ...(id !== undefined && isObserver(target) ? withRemote(context, kind, id) : [])];
+}
+
+function withRemote({ cluster, object }: ReconcileContext, kind: Kind, id: string): Target[] {
+  refuseUnreadableKind(cluster, kind.kind, "InUse", WHY);
+  return cluster.othersWithRemoteID(kind, id, object).map((target) => [kind, target]);
+}
+
+const WHY = "a module that stays refers to one";
+
+/** The objects to whose remotes the modules refer in the account. `known`: ids whose objects are known already. */
+function seenTargets(
+  context: ReconcileContext,
+  fields: readonly string[],
+  seen: Remote | undefined,
+  known: readonly string[],
+): Target[] {
+  if (!seen) return [];
+  const { kind } = context;
+  const members = fields.map((field) => sentAs(field, kind.spec.shape[field]));
+  const modules = Object.fromEntries(members.map((member) => [member, seen[member]]));
+  const ids = [...referencedValues(kind.spec, modules)].filter((id) => !known.includes(id));
+  return targetKinds(context, fields).flatMap((one) =>
+    ids.filter((id) => id.startsWith(one.resource.idPrefix)).flatMap((id) => withRemote(context, one, id)),
+  );
+}
+
+function possibleTargets(context: ReconcileContext, fields: readonly string[]): Target[] {
+  const { cluster } = context;
+  return targetKinds(context, fields).flatMap((one) => {
+    refuseUnreadableKind(cluster, one.kind, "InUse", WHY);
+    return objectsInAccount(context, one).map((target): Target => [one, target]);
+  });
+}
+
+const targetKinds = ({ kind, cluster }: ReconcileContext, fields: readonly string[]): Kind[] =>
+  cluster.kinds.filter((one) => fieldsReferringTo(kind.spec, one.kind).some(([field]) => fields.includes(field)));

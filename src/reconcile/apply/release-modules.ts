@@ -5,7 +5,6 @@ import { conditionOf, isDeleting, isObserveOnly, type ManagedObject } from "../.
 import { isModuleRetained } from "../../objects/origin.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
-import { withoutHidden } from "../../schema/wire/applied.ts";
 import { membersOf } from "../../schema/wire/compare.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import {
@@ -16,11 +15,11 @@ import {
   requestOptions,
   updatableRemotesOf,
 } from "../context.ts";
-import { appliedFields } from "../desired/desired.ts";
 import { type Plan, plan } from "../desired/plan.ts";
 import { hasForeignMark } from "../find/conflicts.ts";
 import { modulesSetBy } from "../find/module-origins.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
+import { recordLeftModules, referringModulesOf, sentModulesOf } from "./left-modules.ts";
 
 /**
  * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service
@@ -69,22 +68,26 @@ async function isStillSet(context: ReconcileContext, member: string, id: string)
   return (remote?.[member] ?? undefined) !== undefined;
 }
 
+interface Released {
+  /** Fields of modules that this object has set and that stay. */
+  left: readonly string[];
+  /** The remote before the others were removed. Undefined: it was not read. */
+  seen: Remote | undefined;
+}
+
 /**
  * Removes the modules that this object has set from a remote that the operator does not create, and no other modules. A
  * module that was there before stays, unless the spec says otherwise.
  */
-export async function releaseModules(context: ReconcileContext): Promise<void> {
+export async function releaseModules(context: ReconcileContext): Promise<Released> {
   const { kind, object, cluster, changes } = context;
-  // Without an id in the status, a reconcile was interrupted before it could record what it sent. So the whole spec
-  // counts as sent.
-  const applied = withoutHidden(
-    object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)),
-  );
+  const applied = sentModulesOf(kind, object);
   const id = object.status?.id ?? idFromSpec(kind, object, cluster);
-  if (id === undefined || hasForeignMark(context, { id })) return;
+  if (id === undefined || hasForeignMark(context, { id })) return { left: applied, seen: undefined };
   const answered = isAnswered(object);
-  let remote = await (answered ? getRemote : readRemote)(context, id);
-  if (!remote) return;
+  const seen = await (answered ? getRemote : readRemote)(context, id);
+  if (!seen) return { left: [], seen };
+  let remote = seen;
   const wanted = wantedByOthers(context, id);
   const own = applied.filter((field) => !isModuleRetained(object, field));
   const released = own.filter((field) => !wanted.includes(field));
@@ -100,6 +103,7 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   for (const member of remove) remote = await removeModule(context, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
   if (!answered) waitForInterruptedChanges(context);
+  return { left: applied.filter((field) => !released.includes(field)), seen };
 }
 
 /**
@@ -118,6 +122,20 @@ export function withoutHandedOverModules(context: ReconcileContext, planned: Pla
     remove: planned.remove.filter((member) => !fieldsOf(member).some((field) => wanted.includes(field))),
     fields: planned.fields.filter((field) => !wanted.includes(field)),
   };
+}
+
+/**
+ * Call it before the object forgets that it has set modules that `withoutHandedOverModules` leaves to others. Those may
+ * go without having set them.
+ */
+export async function recordHandedOverModules(context: ReconcileContext, found: Remote): Promise<void> {
+  const { kind, object } = context;
+  if (kind.location.type !== "modules" || modulesSetBy(kind, object).length > 0) return;
+  const sent = referringModulesOf(kind, object);
+  if (sent.length === 0) return;
+  const wanted = wantedByOthers(context, found.id);
+  const left = sent.filter((field) => wanted.includes(field));
+  await recordLeftModules(context, left, found);
 }
 
 /** A module that this object has created counts as created by the object that sets it next. */

@@ -519,6 +519,89 @@ describe("a route that has the policy in a module, and no object any more", () =
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
+  /** Deletes the policy, which the route still has. */
+  async function isKept(object: ManagedObject): Promise<void> {
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(new RegExp(`^InUse: Delete or change HTTPS edge route ${idOfRoute()} first`));
+    expect(exists(IPPolicy, scene.idOf(object))).toBe(true);
+  }
+
+  const retained = { deletionPolicy: "Retain" } as const;
+
+  it.each<[string, object, () => void]>([
+    ["to another policy", restricted("branch"), () => {}],
+    ["to another policy, and this process knows nothing of the route", restricted("branch"), () => scene.restart()],
+    ["to no policy", { ipRestriction: undefined }, () => {}],
+  ])("keeps the policy: an edit was not carried out that sets it %s", async (_, more, prepare) => {
+    await scene.given(IPPolicy, "branch");
+    const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
+    scene.cluster.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...more }));
+    prepare();
+    await end(object);
+    await isKept(policy);
+  });
+
+  it("keeps the policy: the service refused the edit", async () => {
+    await scene.given(IPPolicy, "branch");
+    const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
+    scene.gateway.refuse("putModule", 422);
+    await scene.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("branch") }));
+    await end(object);
+    await isKept(policy);
+  });
+
+  it("keeps each policy that it may have when the service does not tell which", async () => {
+    const branch = await scene.given(IPPolicy, "branch");
+    const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
+    scene.cluster.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("branch") }));
+    scene.gateway.refuse("getModule", 503);
+    await end(object);
+    for (const one of [policy, branch]) expect(scene.cluster.now(one).status?.leftOn).toEqual([idOfRoute()]);
+  });
+
+  it("keeps the policy: the process died when it had set the module", async () => {
+    const hasModule = () => Boolean(scene.gateway.remote(HTTPSEdgeRoute.resource, routeId)?.["ip_restriction"]);
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus" && hasModule()) throw new Outdated("killed");
+    };
+    const object = await scene.apply(HTTPSEdgeRoute, "route", route(retained));
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    await end(object);
+    await isKept(policy);
+  });
+
+  it.each<[string, (object: ManagedObject) => Promise<unknown>]>([
+    ["its object", end],
+    ["an edit", () => scene.apply(HTTPSEdgeRoute, "route", route({ ipRestriction: undefined }))],
+  ])("keeps the policy: %s left it to another object, which went without setting it", async (_, leave) => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({}));
+    const next = await scene.apply(HTTPSEdgeRoute, "next", route({}));
+    await leave(object);
+    scene.cluster.delete(next);
+    expect(scene.cluster.exists(next)).toBe(false);
+    if (scene.cluster.exists(object)) await end(object);
+    await isKept(policy);
+  });
+
+  it("keeps the policy: its object named one that only observes the policy", async () => {
+    const watching = { adopt: { id: scene.idOf(policy) }, managementPolicy: "ObserveOnly" } as const;
+    await scene.given(IPPolicy, "watcher", watching);
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("watcher") }));
+    await end(object);
+    await isKept(policy);
+  });
+
+  it("keeps the policy also after that has moved to another object", async () => {
+    await end(await scene.given(HTTPSEdgeRoute, "route", route(retained)));
+    scene.cluster.annotateByHand(policy, annotations.releaseTo, "team-b/other");
+    await scene.reconcile(policy);
+    const adopt = { id: scene.idOf(policy), from: "team-a/office" };
+    const other = await scene.apply(IPPolicy, "other", { adopt }, { namespace: "team-b" });
+    await end(policy);
+    await isKept(other);
+  });
+
   it("is written down once", async () => {
     for (const name of ["route", "again"]) {
       const object = await scene.given(HTTPSEdgeRoute, name, route({ deletionPolicy: "Retain" }));

@@ -88,7 +88,8 @@ const whoseItIs = ({ preexisting, origin, owner, holds }: RemoteState): Partial<
   ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
 });
 
-const whatItHas = ({ retiring, moduleOrigins, outputSecret }: RemoteState): Partial<Status> => ({
+const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn }: RemoteState): Partial<Status> => ({
+  ...(leftOn && { leftOn }),
   ...(moduleOrigins && { moduleOrigins: Object.keys(moduleOrigins).length > 0 ? moduleOrigins : undefined }),
   ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
   ...(outputSecret !== undefined && { outputSecret: outputSecret || undefined }),

@@ -55,6 +55,14 @@ export async function adopt(context: ReconcileContext, found: Remote): Promise<R
   if (!source && !isOwn) refuseAdoption(context, remote.id);
   if (!source) refuseUnreadableHolder(context, remote.id, "OwnershipConflict");
   context.changes.push({ type: "Adopted", id: remote.id });
+  noteLeftModules(context, remote.id);
   state.origin = origin ?? (source ? originOf(source) : "Adopted");
   return remote;
+}
+
+/** What the other objects of the remote know of routes that use it: they may go before this one. */
+function noteLeftModules({ cluster, kind, object, state }: ReconcileContext, id: string): void {
+  const others = cluster.othersWithRemoteID(kind, id, object);
+  const left = [object, ...others].flatMap(({ status }) => status?.leftOn ?? []);
+  if (left.length > 0) state.leftOn = [...new Set(left)];
 }
