@@ -98,8 +98,8 @@ export async function releaseModules(context: ReconcileContext): Promise<Release
     applied: released,
     renewed: [],
   });
-  if (Object.keys(body).length > 0)
-    remote = await updatableRemotesOf(context).update(id, body, requestOptions(context));
+  // One request for each module that can only be disabled.
+  remote = await updatableRemotesOf(context).update(id, body, requestOptions(context));
   for (const member of remove) remote = await removeModule(context, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
   if (!answered) waitForInterruptedChanges(context);

@@ -28,6 +28,11 @@ describe("a certificate that was replaced", () => {
     expect(certificates()).toEqual(["cert_1", "cert_2"]);
   });
 
+  it("leaves no drift behind", () => {
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+    expect(scene.cluster.now(object).status?.drift).toBeUndefined();
+  });
+
   it("stays while a kind that may use it cannot be read, and stops no edit and no further renewal", async () => {
     scene.cluster.visibility.set("ReservedDomain", "Unreadable");
     await scene.reconcile(object);
