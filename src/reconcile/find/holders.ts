@@ -74,7 +74,7 @@ export async function otherHolder(context: ReconcileContext, id: string): Promis
 
 /** A process that has just started has seen nothing of the remote yet. */
 async function seeMark(context: ReconcileContext, id: string): Promise<void> {
-  if (context.kind.location.type === "collection") await remotesOf(context).listed(0, requestOptions(context));
+  await remotesOf(context).listed(0, requestOptions(context));
   await readMark(context, id);
 }
 

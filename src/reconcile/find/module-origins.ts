@@ -18,10 +18,9 @@ interface SetModule {
 }
 
 /** The modules that a spec sets on a remote that other clients create. */
-export function modulesSetBy({ location, modules, spec: schema }: Kind, { spec }: ManagedObject): SetModule[] {
+export function modulesSetBy({ location, spec: schema }: Kind, { spec }: ManagedObject): SetModule[] {
   if (location.type !== "modules") return [];
   return [...membersOf(schema)]
-    .filter(([member]) => modules[member] !== undefined)
     .flatMap(([member, { fields }]) => fields.map((field) => ({ field, member })))
     .filter(({ field }) => spec[field] !== undefined);
 }

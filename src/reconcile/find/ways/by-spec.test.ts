@@ -1,0 +1,51 @@
+import { beforeEach, expect, it } from "vitest";
+import { EventSource } from "../../../kinds/event-source.ts";
+import { EventSubscription } from "../../../kinds/event-subscription.ts";
+import { formatIntent, signedIntentOf } from "../../../objects/intent.ts";
+import type { ManagedObject } from "../../../objects/object.ts";
+import { Scene } from "../../testing/scene.ts";
+
+let scene: Scene;
+let id: string;
+
+beforeEach(async () => {
+  scene = new Scene();
+  id = scene.idOf(await scene.given(EventSubscription, "audit"));
+});
+
+const types = (): string[] => {
+  const sources = scene.gateway.remote(EventSubscription.resource, id)?.["sources"] as { type: string }[] | null;
+  return (sources ?? []).map(({ type }) => type);
+};
+
+/** An entry whose create was interrupted in an earlier version, which did not record what it had sent. */
+async function interrupted(): Promise<ManagedObject> {
+  const object = await scene.apply(EventSource, "one", { subscriptionRef: { name: "audit" }, type: "a.v0" });
+  const intent = signedIntentOf(scene.cluster.now(object));
+  if (!intent) throw new TypeError("no intent was recorded");
+  const { sent: _, ...rest } = intent;
+  scene.cluster.recordIntent(object, formatIntent(rest));
+  scene.restart();
+  return object;
+}
+
+it("an entry that an earlier version has made is found at once, and goes with its object", async () => {
+  scene.gateway.loseAnswer("createSource");
+  const object = await interrupted();
+  await scene.reconcile(object);
+  expect(scene.reason(object)).toMatch(/^Available/);
+  expect(scene.cluster.now(object).status).toMatchObject({ id: `${id}/a.v0`, origin: "Created" });
+  await scene.deleteAndSettle(object);
+  expect(types()).toEqual([]);
+});
+
+it("an entry that an earlier version may still make is waited for, and then made once", async () => {
+  scene.gateway.swallow("createSource");
+  const object = await interrupted();
+  scene.resetCounts();
+  await scene.reconcile(object);
+  expect(scene.reason(object)).toMatch(/^Creating: /);
+  await scene.settle(object);
+  expect(scene.reason(object)).toMatch(/^Available/);
+  expect(scene.gateway.takeCalls().filter((call) => call.startsWith("createSource"))).toHaveLength(1);
+});
