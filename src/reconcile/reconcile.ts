@@ -3,7 +3,6 @@ import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import { hasOnlyObserved, isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
 import { leavesItsRemote } from "../objects/origin.ts";
-import { ownerMark, ownerMarkOf } from "../objects/ownership.ts";
 import { Outdated, Postponed, Retry } from "../objects/reconcile-error.ts";
 import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
@@ -34,7 +33,7 @@ import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
 import { isHandedOver, releaseMessage } from "./find/handover.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
-import { isMarkKnown } from "./find/unlisted-marks.ts";
+import { forgetFormerOwner, noteOwner } from "./find/recorded-owner.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { assessReadiness } from "./status/readiness.ts";
@@ -181,15 +180,10 @@ async function converge(context: ReconcileContext): Promise<Remote> {
 const resolve = ({ kind, object, cluster }: ReconcileContext): Promise<Desired> =>
   resolveDesired(kind, object, cluster);
 
-/** Where no answer has told of a mark, the status goes on saying what it says. */
-function noteOwner(context: ReconcileContext, remote: Remote): void {
-  if (!isMarkKnown(context, remote.id)) return;
-  context.state.owner = ownerMarkOf(remote) === undefined ? ownerMark(context.owner) : "";
-}
-
-function hold({ state }: ReconcileContext, remote: Remote): void {
-  state.remote = remote;
-  state.holds = true;
+function hold(context: ReconcileContext, remote: Remote): void {
+  context.state.remote = remote;
+  context.state.holds = true;
+  forgetFormerOwner(context, remote);
 }
 
 /**

@@ -1,10 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import type { FakeGateway } from "../testing/fake-gateway.ts";
 import { Scene } from "../testing/scene.ts";
 
 // A backup is restored with its statuses, in another cluster or under other names, and the account has the remotes of the
@@ -57,6 +59,42 @@ describe.each([
     await scene.reconcile(copy);
     expect(scene.reason(copy)).toMatch(/^Available/);
     expect(changes(scene)).toEqual([]);
+  });
+});
+
+describe("the copy of an object whose remote is gone", () => {
+  const spec = { ...opaque, endpointConfigurationId: "ec_1" };
+  let green: Scene;
+  let copy: ManagedObject;
+
+  beforeEach(async () => {
+    const blue = new Scene({ clusterID: "blue" });
+    const object = await blue.given(ReservedAddress, "db", spec);
+    green = new Scene({ beside: blue, clusterID: "green" });
+    copy = copyTo(green, object);
+    green.gateway.drop(ReservedAddress.resource, blue.idOf(object));
+  });
+
+  it.each<[string, (gateway: FakeGateway) => void]>([
+    ["the update after the create fails", (gateway) => gateway.refuse("update", 503)],
+    ["the answer to the create was lost", (gateway) => gateway.loseAnswer("create")],
+    [
+      "the answer to the create cannot be read, and what it made neither",
+      (gateway) => {
+        gateway.loseAnswer("create", { kind: "unreadable" });
+        gateway.beforeCall = ({ verb }) => verb === "create" && gateway.refuse("get", 503);
+      },
+    ],
+  ])("makes one of its own, and keeps it although %s", async (_, fail) => {
+    fail(green.gateway);
+    await green.settle(copy);
+    await green.clock.advance(60_000);
+    await green.settle(copy);
+    expect(green.condition(copy, "Synced")?.reason).toBe("Available");
+    expect(green.cluster.now(copy).status?.owner).toBe("green/team-a/db");
+    expect(green.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([
+      { id: green.idOf(copy), endpoint_configuration: { id: "ec_1" } },
+    ]);
   });
 });
 
