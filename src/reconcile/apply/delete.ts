@@ -5,14 +5,23 @@ import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../o
 import { withArticle } from "../../schema/article.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { now, type ReconcileContext, remotesOf, requestOptions, retiringOf, serviceNow } from "../context.ts";
+import {
+  now,
+  type ReconcileContext,
+  readRemote,
+  remotesOf,
+  requestOptions,
+  retire,
+  retiringOf,
+  serviceNow,
+} from "../context.ts";
 import { keepRecords } from "../dns/withdraw.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { isHandoverPending } from "../find/handover.ts";
 import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
-import { refuseUnsettled } from "../find/ways/by-intent.ts";
+import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
 import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
@@ -21,6 +30,7 @@ import { KeyStillUsed, refuseWhileKeyUsed } from "./key-in-use.ts";
 import { recordAllModulesLeft, recordLeftModules } from "./left-modules.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
+import { deleteReplaced } from "./replace.ts";
 
 /**
  * How long the deletion of a namespace waits for a remote that the service calls in use although no user of it can be
@@ -47,6 +57,7 @@ const FOREIGN_FINALIZERS_SECONDS = 1800;
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
+  await deleteReplacedFirst(context);
   await awaitTakeover(context);
   if (await isRemoteKept(context)) {
     if (!leavesItsRemote(object) && cluster.isAccountOrphaned(object)) reportAccountOrphaned(context);
@@ -58,6 +69,43 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
     await deleteRemotes(context);
   }
   await cluster.removeFinalizer(kind, context.object);
+}
+
+/**
+ * Remotes that were replaced go to no other object, and the other object takes nothing while they are there. So they are
+ * deleted before the handover, and with them what a replacement has made whose outcome is unknown.
+ */
+async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
+  const { object, cluster, kind } = context;
+  const isReleased = releasedTo(object) !== undefined && !isOrphan(object) && !cluster.isAccountOrphaned(object);
+  if (!isReleased || (await cluster.isKindDeleting(kind))) return;
+  await retireUnrecorded(context);
+  if (retiringOf(context).length === 0) return;
+  await deleteReplaced(context);
+  const [left] = retiringOf(context);
+  if (left === undefined) return;
+  const goes = await reasonNotToWait(context);
+  const why = "this object has replaced it, and something may still use it";
+  if (goes === undefined && isUninstalling(object) && waitedMs(context) > UNSEEN_USER_MS)
+    throw new LeftBehind(left, why);
+  if (goes === undefined)
+    throw new Waiting("InUse", `Waiting to delete ${left}: ${why}`, {
+      afterSeconds: context.account.deferredDeletes.secondsUntil(left),
+    });
+  const note = `Left ${left} in the account: ${why}, and ${goes}`;
+  cluster.emit(object, { type: "Warning", reason: "InUse", action: "Delete", note });
+}
+
+/** Only where the object has both: it hands over the one in its status. */
+async function retireUnrecorded(context: ReconcileContext): Promise<void> {
+  const { object, kind, account } = context;
+  const { id } = object.status ?? {};
+  const intent = openIntentOf(object);
+  if (!kind.replacement || id === undefined || !intent || account.isCreateRefused(object, intent)) return;
+  const created = await findInterruptedCreate(context, intent);
+  // The search has noted the origin of what it found.
+  delete context.state.origin;
+  if (created && (await readRemote(context, id))) retire(context, created.id, "Created");
 }
 
 /**

@@ -3,7 +3,7 @@ import { isForbidden } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { remoteIDsOf } from "../../objects/identity.ts";
 import { openIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserver, isPaused, type ManagedObject, type Status } from "../../objects/object.ts";
+import { isDeleting, isObserver, isPaused, type ManagedObject, releasedTo, type Status } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -77,8 +77,9 @@ function referringUsers(context: ReconcileContext, target: Target): User[] {
   if (!own) return [];
   return cluster.referrersOf(kind, own).flatMap(({ kind: userKind, object }): User[] => {
     const user: User = { kind: userKind, id: object.status?.id, object };
-    // A reference by name moves on when an object of that name stays.
-    const stays = !isDeleting(object) && (isDeleting(own) || namesID(userKind, object, target.id));
+    // A reference by name moves on when an object of that name stays, or when its remote does.
+    const ends = isDeleting(own) && releasedTo(own) === undefined;
+    const stays = !isDeleting(object) && (ends || namesID(userKind, object, target.id));
     if (stays || mayBeCreating(context, object)) return [{ ...user, bySpec: true }];
     const remote = user.id === undefined ? undefined : account.remotes(userKind).cached(user.id);
     return remote && userTest(context, target, userKind)(remote) ? [user] : [];

@@ -3,7 +3,7 @@ import { openIntentOf } from "../../objects/intent.ts";
 import { hasOwnID, isObserveOnly, isObserver, type ManagedObject, retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
-import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
 import { isHandover } from "./handover.ts";
 
 /**
@@ -17,10 +17,13 @@ function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolea
   const { namespace, name } = ownerOf(mark);
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return cluster.hasEnded(kind, namespace, name);
-  if (isHandover(context, object, context.object, id) || (isObserver(object) && hasOwnID(context.object, id)))
+  if (isHandover(context, object, context.object, id) || (isObserver(object) && hasOrReplaced(context, id)))
     return true;
   return hasAnother(context, object, id) && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
 }
+
+const hasOrReplaced = (context: ReconcileContext, id: string): boolean =>
+  hasOwnID(context.object, id) || (!isObserver(context.object) && retiringOf(context).includes(id));
 
 /**
  * Whether the object has another remote than this one. A status that was restored may name one that is no longer in the

@@ -2,6 +2,7 @@ import {
   hasOwnID,
   isDeleting,
   isObserveOnly,
+  isObserver,
   isReleased,
   type ManagedObject,
   nameOf,
@@ -61,8 +62,12 @@ export function isHandedOver(context: ReconcileContext): boolean {
 /** Whether the object to which this one is released still has to take the remote. */
 export function isHandoverPending(context: ReconcileContext): boolean {
   const target = handoverTarget(context);
-  return target !== undefined && !isDeleting(target) && !isObserveOnly(target) && !isHandedOver(context);
+  if (target === undefined || isDeleting(target) || isObserveOnly(target)) return false;
+  return !isHandedOver(context) && !hasRemote(target);
 }
+
+/** Whether an object has a remote of its own. It then takes no other: it may have taken one and replaced it since. */
+const hasRemote = (object: ManagedObject): boolean => object.status?.id !== undefined && !isObserver(object);
 
 /** What a person should do with an object whose remote is released. One line. */
 export function releaseMessage(context: ReconcileContext): string {
@@ -72,6 +77,9 @@ export function releaseMessage(context: ReconcileContext): string {
   if (kind.location.type !== "collection")
     return `Remove the annotation release-to, create ${to} beside this object, then delete this object: ${withArticle(kind.kind)} does not adopt`;
   if (isHandedOver(context)) return `Delete this object: ${to} has ${id} now`;
+  const target = handoverTarget(context);
+  if (target && hasRemote(target))
+    return `Delete this object, or remove the annotation release-to to go on: ${to} has ${target.status?.id}`;
   if (id === undefined)
     return `Remove the annotation release-to to go on: it is not known which ${kind.resource.title} this object has`;
   return `Give ${to} the spec adopt: {id: ${id}, from: ${nameOf(object)}}, or remove the annotation release-to to go on`;
