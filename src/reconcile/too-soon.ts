@@ -90,7 +90,7 @@ const askedBy = (object: ManagedObject): string =>
 const failuresOf = (context: ReconcileContext): Failures | undefined => accountOf(context)?.failures;
 
 /** Undefined when the object has no account, or its account is unknown. The reconcile reports that itself. */
-function accountOf(context: ReconcileContext): Account | undefined {
+export function accountOf(context: ReconcileContext): Account | undefined {
   try {
     return context.account;
   } catch {

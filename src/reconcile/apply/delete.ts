@@ -23,6 +23,7 @@ import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
 import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
 import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
+import { accountOf } from "../too-soon.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { namesOf, refuseWhileUsed, remainingUsers, StillUsed, sentence } from "./in-use.ts";
@@ -151,21 +152,23 @@ const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promis
   leavesItsRemote(object) || cluster.isAccountOrphaned(object) || (await cluster.isKindDeleting(kind));
 
 /**
- * The next object of this name finds the retained remote in a list, so no list from before the create may count. Throws
- * Waiting while an interrupted create may still be carried out. Sends no request, because the account may no longer
- * exist.
+ * The next object of this name finds the remote that stays in a list, so no list from before the create may count. Throws
+ * Waiting while an interrupted create may still be carried out, unless a person gives the remote up. Sends no request,
+ * because the account may no longer exist.
  */
 function prepareRetention(context: ReconcileContext): void {
   const { object, kind } = context;
   const intent = openIntentOf(object);
-  if (!intent || !isRetained(object) || isOrphan(object) || kind.location.type !== "collection") return;
-  const { account } = context;
-  if (!account.isCreateRefused(object, intent)) {
-    // While the time of the service is unknown, the intent counts as recorded just now.
-    const time = account.serviceTime.isKnown ? serviceNow(context) : intent.last;
-    refuseUnsettled(account.createSettlement.remainingMs(object, intent, time));
+  if (!intent || kind.location.type !== "collection") return;
+  if (leavesItsRemote(object) && !isOrphan(object)) {
+    const { account } = context;
+    if (!account.isCreateRefused(object, intent)) {
+      // While the time of the service is unknown, the intent counts as recorded just now.
+      const time = account.serviceTime.isKnown ? serviceNow(context) : intent.last;
+      refuseUnsettled(account.createSettlement.remainingMs(object, intent, time));
+    }
   }
-  account.collection(kind.resource).invalidateList();
+  accountOf(context)?.collection(kind.resource).invalidateList();
 }
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {

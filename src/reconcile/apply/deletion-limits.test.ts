@@ -175,6 +175,20 @@ describe("an object that retains its remote, and whose create", () => {
   });
 });
 
+it.each<[string, (object: ManagedObject) => void]>([
+  ["is given up by a person", (object) => scene.cluster.annotateByHand(object, annotations.orphan, "true")],
+  ["is released", (object) => scene.cluster.annotateByHand(object, annotations.releaseTo, "team-b/office")],
+  ["only observes by then", () => scene.cluster.apply(IPPolicy, "office", { managementPolicy: "ObserveOnly" })],
+])("what was created unnoticed for an object that %s is left to the next object of its name", async (_, change) => {
+  scene.gateway.loseAnswer("create");
+  const object = await scene.apply(IPPolicy, "office");
+  change(object);
+  await scene.deleteAndSettle(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  await scene.apply(IPPolicy, "office");
+  expect(policies()).toMatchObject([{ id: "ipp_1" }]);
+});
+
 it("an entry that somebody has added after a refused create stays, also with deletionPolicy: Delete", async () => {
   const subscription = await scene.given(EventSubscription, "audit");
   const { resource } = EventSubscription;
