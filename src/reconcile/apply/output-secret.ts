@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Remote } from "../../gateway/resource.ts";
+import { signedIntentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
@@ -42,8 +43,7 @@ export async function keepShownOnce(context: ReconcileContext, remote: Remote): 
 export async function ensureOutputSecret(context: ReconcileContext, remote: Remote): Promise<boolean> {
   const { cluster, object, state } = context;
   const { output } = context.kind;
-  // The value of an adopted remote was shown to the person who created it.
-  if (!output || (output.shownOnce && object.spec.adopt?.id === remote.id)) return true;
+  if (!output || (output.shownOnce && wasShownToOthers(object, remote))) return true;
   const to = destinationOf(context);
   const former = await readFormerSecret(context);
   if (to && !(await hasValue(context, to, remote, former))) return false;
@@ -52,6 +52,14 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
   state.outputSecret = to?.name ?? "";
   return true;
 }
+
+/**
+ * The value of an adopted remote was shown to whoever created it. It stays so when the spec no longer says `adopt`: the
+ * object has no Secret with it, and has created nothing itself.
+ */
+const wasShownToOthers = (object: ManagedObject, { id }: Remote): boolean =>
+  object.spec.adopt?.id === id ||
+  (object.status?.id === id && object.status.outputSecret === undefined && signedIntentOf(object) === undefined);
 
 /**
  * Keeps a value that is shown once after its object is deleted. With an owner reference, the garbage collector would

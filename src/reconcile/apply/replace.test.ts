@@ -536,6 +536,28 @@ describe("an API key whose Secret was lost", () => {
     expect(scene.cluster.secretNow("ci")).toBeUndefined();
   });
 
+  it.each<[string, () => Promise<{ id: string; from?: string }>]>([
+    ["was there before", async () => ({ id: scene.gateway.seed(APIKey.resource, {}).id })],
+    [
+      "another object has handed over",
+      async () => {
+        const object = await scene.given(APIKey, "old", { tokenSecretName: "old" });
+        scene.cluster.annotateByHand(object, annotations.releaseTo, "team-a/ci");
+        return { id: scene.idOf(object), from: "team-a/old" };
+      },
+    ],
+  ])("is not replaced when it %s, also when the spec no longer says so", async (_, given) => {
+    const adopt = await given();
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt });
+    await scene.settle(object, 3);
+    scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+    await scene.settle(object, 4);
+    scene.restart();
+    await scene.settle(object, 4);
+    expect(scene.reason(object)).toMatch(/^Available: /);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: adopt.id }]);
+  });
+
   it("is deleted also when the Secret of the new key could not be written", async () => {
     const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
     scene.cluster.removeSecret("ci");
