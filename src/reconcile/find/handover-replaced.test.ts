@@ -100,7 +100,7 @@ it("a certificate whose upload was not answered before the release goes with the
   scene.gateway.loseAnswer("create");
   await scene.reconcile(old);
   release();
-  await scene.delete(old);
+  await scene.deleteAndSettle(old);
   expect(scene.cluster.exists(old)).toBe(false);
   expect(ids()).toEqual(["cert_1"]);
 });
