@@ -6,11 +6,13 @@ import type { ManagedObject } from "../../../objects/object.ts";
 import { Scene } from "../../testing/scene.ts";
 
 let scene: Scene;
+let subscription: ManagedObject;
 let id: string;
 
 beforeEach(async () => {
   scene = new Scene();
-  id = scene.idOf(await scene.given(EventSubscription, "audit"));
+  subscription = await scene.given(EventSubscription, "audit");
+  id = scene.idOf(subscription);
 });
 
 const types = (): string[] => {
@@ -48,4 +50,31 @@ it("an entry that an earlier version may still make is waited for, and then made
   await scene.settle(object);
   expect(scene.reason(object)).toMatch(/^Available/);
   expect(scene.gateway.takeCalls().filter((call) => call.startsWith("createSource"))).toHaveLength(1);
+  expect(scene.cluster.events.map(({ reason }) => reason)).not.toContain("RemoteMissing");
+});
+
+it("an entry that somebody has deleted is created again, and an event tells of it", async () => {
+  const spec = { subscriptionRef: { name: "audit" }, type: "a.v0" };
+  const object = await scene.given(EventSource, "one", spec);
+  scene.gateway.change(EventSubscription.resource, id, { sources: [] });
+  await scene.resync(EventSubscription, object);
+  expect(types()).toEqual(["a.v0"]);
+  expect(scene.cluster.events).toMatchObject([
+    { reason: "RemoteMissing", note: expect.stringContaining(`${id}/a.v0`) },
+  ]);
+});
+
+it("an entry that was there before stays when the spec comes to mean another subscription", async () => {
+  scene.gateway.change(EventSubscription.resource, id, { sources: [{ type: "a.v0" }] });
+  await scene.resync(EventSubscription);
+  const spec = { subscriptionRef: { name: "audit" }, type: "a.v0", deletionPolicy: "Delete" } as const;
+  const object = await scene.given(EventSource, "one", spec);
+  expect(object.status?.preexisting).toBe(true);
+  const audit = scene.cluster.now(subscription);
+  const next = scene.gateway.seed(EventSubscription.resource, {});
+  await scene.resync(EventSubscription);
+  await scene.cluster.writeStatus(EventSubscription, audit, { ...audit.status, id: next.id });
+  await scene.settle(object);
+  expect(scene.idOf(object)).toBe(`${next.id}/a.v0`);
+  expect(types()).toEqual(["a.v0"]);
 });
