@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Remote } from "../../gateway/resource.ts";
-import { signedIntentOf } from "../../objects/intent.ts";
+import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
@@ -59,7 +59,7 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
  */
 const wasShownToOthers = (object: ManagedObject, { id }: Remote): boolean =>
   object.spec.adopt?.id === id ||
-  (object.status?.id === id && object.status.outputSecret === undefined && signedIntentOf(object) === undefined);
+  (object.status?.id === id && object.status.outputSecret === undefined && intentOf(object) === undefined);
 
 /**
  * Keeps a value that is shown once after its object is deleted. With an owner reference, the garbage collector would
