@@ -98,6 +98,20 @@ describe("the copy of an object whose remote is gone", () => {
   });
 });
 
+it("the copy of an object whose remote is gone does not delete what the original has replaced", async () => {
+  const blue = new Scene({ clusterID: "blue" });
+  const object = await blue.given(IPPolicy, "one", opaque);
+  const { id: retiring } = blue.gateway.seed(IPPolicy.resource, opaque);
+  const green = new Scene({ beside: blue, clusterID: "green" });
+  const copy = copyTo(green, { ...object, status: { ...object.status, retiring } });
+  green.gateway.drop(IPPolicy.resource, blue.idOf(object));
+  for (let count = 0; count < 3; count += 1) await green.settle(copy);
+  expect(green.reason(copy)).toMatch(/^Available/);
+  expect(green.cluster.now(copy).status).not.toHaveProperty("retiring");
+  await green.deleteAndSettle(copy);
+  expect(green.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ id: retiring }]);
+});
+
 it("a status records its owner only if the remote does not", async () => {
   const scene = new Scene();
   expect((await scene.given(IPPolicy, "marked")).status).not.toHaveProperty("owner");
