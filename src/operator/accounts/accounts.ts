@@ -191,7 +191,8 @@ export class Accounts {
 
   /**
    * Keys of the credentials whose API key has this digest, or is in this Secret of the namespace: `namespace/name` of a
-   * GatewayAccount, "" for the operator's own.
+   * GatewayAccount, "" for the operator's own. A key that cannot be read at the moment counts as the one that was read
+   * last.
    */
   usersOfKey({
     digest,
@@ -205,7 +206,7 @@ export class Accounts {
       .list(secret?.namespace)
       .filter(({ spec }) => secret !== undefined && spec.apiKeySecretRef.name === secret.name)
       .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
-    const using = this.#credentials.all.filter((one) => digest !== undefined && one.digest === digest);
+    const using = this.#credentials.all.filter((one) => digest !== undefined && one.lastDigest === digest);
     return [...new Set([...reading, ...using.map(({ key }) => key)])];
   }
 

@@ -18,6 +18,8 @@ export interface Credentials {
   readonly apiKey: { read: () => Promise<string>; invalidate: () => void };
   /** The digest of the API key as last read. Undefined when it could not be read. Never leaves this folder. */
   digest: string | undefined;
+  /** Like `digest`, but a read that fails changes nothing, unless it shows that there is no key. */
+  lastDigest?: string | undefined;
   /** The record of this key for the next process. */
   record?: string | undefined;
   /** Whether the Secret or its entry does not exist. */

@@ -160,6 +160,7 @@ export class SharedAccounts {
     if (credentials.isGone || read < credentials.lastRead) return;
     const isFirst = credentials.lastRead === 0;
     credentials.lastRead = read;
+    if (digest !== undefined || credentials.isKeyMissing) credentials.lastDigest = digest;
     if (digest === credentials.digest) return;
     credentials.digest = digest;
     credentials.record = digest === undefined ? undefined : this.#options.recordOf(credentials, apiKey);

@@ -1,0 +1,47 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { digestOf } from "../../account/key-proof.ts";
+import { AccountScene } from "./testing/account-scene.ts";
+
+const digest = digestOf("key-a");
+
+describe("a GatewayAccount whose API key an object stands for", () => {
+  let scene: AccountScene;
+
+  beforeEach(async () => {
+    scene = await AccountScene.begin();
+    scene.accepted.add("key-a");
+    scene.secret("a", { key: "key-a" });
+    scene.account("a");
+    await scene.reconcile("a");
+    expect(scene.accounts.usersOfKey({ digest })).toEqual(["n/a"]);
+  });
+
+  const readAgain = async () => {
+    await scene.clock.advance(60_000);
+    await scene.accounts.open("n/a", {}).catch(() => undefined);
+  };
+
+  it("uses it while its Secret cannot be read", async () => {
+    scene.beforeSecret = () => Promise.reject(new Error("the API server is away"));
+    await readAgain();
+    expect(scene.accounts.usersOfKey({ digest })).toEqual(["n/a"]);
+  });
+
+  it.each([
+    ["has another one", { key: "key-b" }],
+    ["has none", {}],
+  ])("no longer uses it when its Secret %s", async (_, data) => {
+    scene.secret("a", data);
+    await readAgain();
+    expect(scene.accounts.usersOfKey({ digest })).toEqual([]);
+  });
+
+  it("no longer uses it when its Secret is found without one after it could not be read", async () => {
+    scene.beforeSecret = () => Promise.reject(new Error("the API server is away"));
+    await readAgain();
+    scene.beforeSecret = () => {};
+    scene.secret("a", {});
+    await readAgain();
+    expect(scene.accounts.usersOfKey({ digest })).toEqual([]);
+  });
+});
