@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
+import { SSHHostCertificate } from "../kinds/ssh-host-certificate.ts";
 import { keyPair } from "./testing/key-pairs.ts";
 import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
 
@@ -31,6 +32,32 @@ describe("a settled object", () => {
     const spec = { managementPolicy: "ObserveOnly", adopt: { id }, target } as const;
     expect(await scene.reconcile(await scene.given(EventDestination, "one", spec))).toEqual({});
     expect(scene.cluster.secretReads).toEqual([]);
+  });
+});
+
+describe("a certificate that the operator renews is due again", () => {
+  const hour = 3_600_000;
+
+  const given = async (renewBefore: string) => {
+    const begin = scene.clock.date().getTime();
+    const at = (time: number) => new Date(begin + time).toISOString();
+    scene.gateway.normalise = (remote) => ({ ...remote, valid_after: at(0), valid_until: at(10 * hour) });
+    const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA", renewBefore };
+    return scene.given(SSHHostCertificate, "host", spec);
+  };
+
+  it("at the next resync, long before its renewal", async () => {
+    expect(await scene.reconcile(await given("1h"))).toEqual(resync);
+  });
+
+  it("at its renewal, when that comes before the next resync", async () => {
+    const object = await given("1h");
+    await scene.clock.advance(9 * hour - 100_000);
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: expect.closeTo(100, -1) });
+    await scene.clock.advance(100_000);
+    scene.gateway.takeCalls();
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toContain("create");
   });
 });
 

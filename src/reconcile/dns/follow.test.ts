@@ -274,6 +274,21 @@ describe("a certificate that waits for DNS", () => {
     expect(ready(object)?.status).toBe("True");
   });
 
+  it("is read again as soon as the record exists, also if that was missing for long", async () => {
+    const object = await givenIssued();
+    const change = (members: Record<string, unknown>) =>
+      scene.gateway.change(ReservedDomain.resource, scene.idOf(object), members);
+    change(waiting);
+    for (let count = 0; count < 3; count += 1) await again(object, 15 * 60);
+    change(issued);
+    scene.resetCounts();
+    scene.dns.make([record]);
+    await scene.clock.advance(60_000);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toHaveLength(1);
+    expect(scene.reason(object)).toContain("Available");
+  });
+
   it("is not read again for the record while the service is issuing it", async () => {
     const issuing = { certificate_management_status: { provisioning_job: { msg: "issuing", started_at: startedAt } } };
     const object = await givenIssued({ ...waiting, ...issuing }, "CertificateProvisioning");

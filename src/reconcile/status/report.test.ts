@@ -366,6 +366,16 @@ describe("the rest of the status", () => {
     expect(conditionOf(status, "Paused")).toMatchObject({ status: "True", reason: "Released", message: "m" });
   });
 
+  it.each<[string, Outcome]>([
+    ["paused", { type: "paused" }],
+    ["released", { type: "released", message: "m", isHandedOver: false }],
+  ])("does not show an edit as carried out while the object is %s", (_, outcome) => {
+    const columns = { domain: "a.example.com" };
+    const object = { ...objectWith(before.ready, { columns }), spec: { domain: "edited.example.com" } };
+    expect(next(object, outcome).columns).toMatchObject(columns);
+    expect(next(object, settled()).columns).toMatchObject({ domain: "edited.example.com" });
+  });
+
   it.each([
     ["another remote", "rd_1", "spec.adopt.id has no effect: this object has rd_1, not rd_2"],
     ["the remote that it asks for", "rd_2", "as specified"],

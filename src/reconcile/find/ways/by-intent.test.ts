@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../../kinds/reserved-address.ts";
 import { SSHCredential } from "../../../kinds/ssh-credential.ts";
+import { TCPEdge } from "../../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../../kinds/tunnel-group-backend.ts";
 import { formatIntent, signedIntentOf } from "../../../objects/intent.ts";
 import type { ManagedObject } from "../../../objects/object.ts";
@@ -94,6 +95,18 @@ describe("a create of an earlier version, whose intent has no body", () => {
     await scene.settle(object);
     expect(scene.idOf(object)).not.toBe(theirs.id);
     expect(addresses()).toHaveLength(2);
+  });
+
+  it("did not make a remote that refers to something else", async () => {
+    const backend = (id: string) => ({ backend: { backendRef: { id } } });
+    scene.gateway.swallow("create");
+    const object = await scene.apply(TCPEdge, "one", { metadata, ...backend("bkdtg_ours") });
+    leaveIntentWithoutBody(object);
+    const theirs = scene.gateway.seed(TCPEdge.resource, { metadata, backend: { backend_id: "bkdtg_theirs" } });
+    await scene.settle(object);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(scene.idOf(object)).not.toBe(theirs.id);
+    expect(scene.gateway.remote(TCPEdge.resource, theirs.id)).toEqual(theirs);
   });
 });
 
