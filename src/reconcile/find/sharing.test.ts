@@ -362,6 +362,28 @@ describe("the list of the parent", () => {
     expect(types()).toEqual(["a.v0", "k.v0"]);
   });
 
+  it.each([
+    ["is released", annotations.releaseTo, "team-b/other"],
+    ["is paused", annotations.paused, "true"],
+  ])("keeps the entry of a deleted object that %s", async (_, annotation, value) => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    scene.cluster.annotateByHand(object, annotation, value);
+    scene.cluster.delete(object);
+    await scene.apply(EventSubscription, "audit", listing("c.v0"));
+    expect(types().sort()).toEqual(["b.v0", "c.v0"]);
+  });
+
+  it("keeps the entry of a deleted object while one that cannot be read may want it", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    scene.cluster.unread.push("team-b");
+    await scene.delete(object);
+    await scene.apply(EventSubscription, "audit", listing("a.v0", "c.v0"));
+    expect(types().sort()).toEqual(["a.v0", "b.v0", "c.v0"]);
+    scene.cluster.unread.length = 0;
+    await end(object);
+    expect(types().sort()).toEqual(["a.v0", "c.v0"]);
+  });
+
   it("contains no entries that objects only observe", async () => {
     apply("watching", "w.v0", { managementPolicy: "ObserveOnly" });
     await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });

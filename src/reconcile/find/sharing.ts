@@ -1,7 +1,7 @@
 import { idFromSpec } from "../../objects/identity.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isObserver, isOrphan, type ManagedObject } from "../../objects/object.ts";
-import { isRetained } from "../../objects/origin.ts";
+import { isDeleting, isObserveOnly, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
+import { leavesItsRemote } from "../../objects/origin.ts";
 import type { EntryLocation } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
@@ -57,8 +57,10 @@ export function claimsOf({ kind, object, cluster }: Pick<ReconcileContext, "kind
         .filter((referrer) => referrer.kind.kind === trait.kind && cluster.shareAccount(referrer.object, object));
       const children = distinct([...inside, ...named.map((referrer) => referrer.object)]);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
+      // An object that cannot be read may want what another one is about to remove.
+      const leaving = cluster.visibilityOf(trait.kind) === "Unreadable" ? [] : children.filter(leaves);
       const wanted = keys(children.filter((child) => wants(child) && mayHave(child, [object])));
-      return [member, { wanted, leaving: keys(children.filter(leaves)) }];
+      return [member, { wanted, leaving: keys(leaving) }];
     }),
   );
 }
@@ -111,8 +113,9 @@ const mayHave = (object: ManagedObject, parents: readonly ManagedObject[]): bool
 
 const wants = (object: ManagedObject): boolean => !isDeleting(object) && !isObserveOnly(object);
 
+/** Whether the object is about to remove its entry. While it is paused, it removes nothing. */
 const leaves = (object: ManagedObject): boolean =>
-  isDeleting(object) && !isObserver(object) && !isRetained(object) && !isOrphan(object) && !object.status?.preexisting;
+  isDeleting(object) && !isPaused(object) && !leavesItsRemote(object) && !object.status?.preexisting;
 
 /** Whether the object may have created the entry. Without an id and an intent, it has sent nothing. */
 const mayHaveMade = (object: ManagedObject): boolean =>
