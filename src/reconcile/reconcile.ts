@@ -34,6 +34,7 @@ import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts
 import { isHandedOver, releaseMessage } from "./find/handover.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
 import { forgetFormerOwner, noteOwner } from "./find/recorded-owner.ts";
+import { leaveDroppedEntries } from "./find/sharing.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { assessReadiness } from "./status/readiness.ts";
@@ -159,6 +160,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
     await deleteReplaced(context);
     noteModuleOrigins(context, found);
     await recordHandedOverModules(context, found);
+    leaveDroppedEntries(context);
   }
   // From here on the account may have these fields, even when an answer is lost.
   const applied = appliedFields(kind, context.object.spec);

@@ -36,6 +36,8 @@ const split = (id: string): [parent: string, key: string] => {
 export class Entries implements CreatableRemotes {
   readonly #options: EntriesOptions;
   readonly #calls: Calls;
+  /** Entries that an object of this operator made, and that stay for others that have not taken them yet. */
+  readonly #left = new Set<string>();
   #ownChange = false;
 
   constructor(options: EntriesOptions) {
@@ -113,7 +115,19 @@ export class Entries implements CreatableRemotes {
     const [parent, key] = split(id);
     const existed = await this.#calls.delete((options) => client[location.deleteCall](parent, key, options), request);
     this.#amendParent(parent, key);
+    this.#left.delete(id);
     return existed;
+  }
+
+  /** Records that no person made this entry, although no object that made it has it any more. */
+  leave(id: string): void {
+    this.#left.add(id);
+  }
+
+  isLeft = (id: string): boolean => this.#left.has(id);
+
+  forgetLeft(id: string): void {
+    this.#left.delete(id);
   }
 
   #parentMissing(parent: string, cause?: Error): Waiting {
@@ -155,6 +169,8 @@ export class Entries implements CreatableRemotes {
     const now = after ? this.#entriesOf(after).map(({ id }) => id) : [];
     const changed = now.filter((id) => !old.includes(id));
     const absent = old.filter((id) => !now.includes(id));
+    // Whoever adds the entry again is somebody else.
+    for (const id of absent) this.#left.delete(id);
     if (changed.length + absent.length > 0) this.#options.onListDelta?.({ changed, absent });
   }
 }

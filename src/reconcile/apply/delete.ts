@@ -20,7 +20,7 @@ import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { isHandoverPending } from "../find/handover.ts";
 import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
-import { isKeptForOthers } from "../find/sharing.ts";
+import { isKeptForOthers, leaveEntry } from "../find/sharing.ts";
 import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
 import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
 import { accountOf } from "../too-soon.ts";
@@ -182,7 +182,11 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (ids.length === 0) return;
   if (id !== undefined) state.remote ??= { id };
   const leftBehind: LeftBehind[] = [];
-  for (const one of ids.filter((each) => !isKeptForOthers(context, each))) {
+  for (const one of ids) {
+    if (isKeptForOthers(context, one)) {
+      leaveEntry(context, one);
+      continue;
+    }
     if (!(await deleteOrLeaveBehind(context, one, leftBehind))) continue;
     context.changes.push({ type: "Deleted", id: one });
     tellUnseenUsers(context, one);

@@ -222,6 +222,67 @@ describe("an entry that existed before its objects", () => {
   });
 });
 
+describe("an entry that is left to an object which has not been looked at yet", () => {
+  it("is deleted with that object, when it was left by another object", async () => {
+    const one = await scene.given(EventSource, "one", specOf("b.v0"));
+    apply("two", "b.v0");
+    await end(one);
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    await end(await scene.given(EventSource, "two", specOf("b.v0")));
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("is deleted with that object, when the subscription no longer lists it", async () => {
+    apply("one", "a.v0");
+    await scene.apply(EventSubscription, "audit", {});
+    expect(types()).toEqual(["a.v0"]);
+    await end(await scene.given(EventSource, "one", specOf("a.v0")));
+    expect(types()).toEqual([]);
+  });
+
+  it("counts as existing before when somebody has removed it and added it again", async () => {
+    const one = await scene.given(EventSource, "one", specOf("b.v0"));
+    apply("two", "b.v0");
+    await end(one);
+    for (const list of [["a.v0"], ["a.v0", "b.v0"]]) {
+      setTypes(...list);
+      await scene.resync(EventSubscription);
+    }
+    expect(preexisting(await scene.given(EventSource, "two", specOf("b.v0")))).toBe(true);
+  });
+
+  it("counts as existing before for the next object, once that object has retained it", async () => {
+    const one = await scene.given(EventSource, "one", specOf("b.v0"));
+    apply("two", "b.v0");
+    await end(one);
+    const two = await scene.given(EventSource, "two", { ...specOf("b.v0"), deletionPolicy: "Retain" });
+    await scene.reconcile(two);
+    await end(two);
+    expect(preexisting(await scene.given(EventSource, "three", specOf("b.v0")))).toBe(true);
+  });
+
+  it("counts as existing before if it did", async () => {
+    setTypes("a.v0", "x.v0");
+    await scene.resync(EventSubscription);
+    const one = await scene.given(EventSource, "one", specOf("x.v0"));
+    apply("two", "x.v0");
+    await end(one);
+    expect(preexisting(await scene.given(EventSource, "two", specOf("x.v0")))).toBe(true);
+  });
+});
+
+it("an entry counts as existing before although a subscription that only observes lists it", async () => {
+  const theirs = scene.gateway.seed(EventSubscription.resource, listing("x.v0"));
+  await scene.resync(EventSubscription);
+  const watching = { adopt: { id: theirs.id }, managementPolicy: "ObserveOnly", ...listing("x.v0") } as const;
+  const watcher = await scene.given(EventSubscription, "watcher", watching);
+  const object = await scene.given(EventSource, "x", { subscriptionRef: { id: theirs.id }, type: "x.v0" });
+  expect(preexisting(object)).toBe(true);
+  scene.cluster.delete(watcher);
+  await end(object);
+  expect(types(theirs.id)).toEqual(["x.v0"]);
+});
+
 describe("an entry that its object has created", () => {
   it("is deleted with it, however often the object was reconciled before", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
@@ -427,6 +488,16 @@ describe("an entry whose parent was recreated", () => {
     await scene.settle(object);
     expect(scene.cluster.now(object).status).toMatchObject({ id: `${status?.id}/b.v0`, preexisting: true });
     expect([types(), types(status?.id)]).toEqual([["a.v0"], ["b.v0"]]);
+  });
+
+  it("is deleted from the old parent also by a process that has just started", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    const next = scene.gateway.seed(EventSubscription.resource, {});
+    scene.cluster.vanish(subscription);
+    await scene.given(EventSubscription, "audit", { adopt: { id: next.id } });
+    scene.restart();
+    await scene.settle(object);
+    expect([types(), types(next.id)]).toEqual([["a.v0"], ["b.v0"]]);
   });
 
   it("waits while there is no parent", async () => {

@@ -1,8 +1,10 @@
+import type { Account } from "../../account/account.ts";
+import type { Entries } from "../../account/remotes/entries.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
-import type { EntryLocation } from "../../schema/define.ts";
+import type { EntryLocation, Kind } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
 import type { ReconcileContext } from "../context.ts";
@@ -26,13 +28,51 @@ export function isKeptForOthers(context: ReconcileContext, id: string): boolean 
   return listed || siblingsOf(context, location, id).some((sibling) => wants(sibling) && mayHave(sibling, parents));
 }
 
+/**
+ * Call it when an entry stays because others want it, before this object goes. An object that has not taken the entry
+ * yet could not tell later that no person has made it.
+ */
+export function leaveEntry(context: ReconcileContext, id: string): void {
+  const { kind, object, state } = context;
+  if (kind.location.type !== "entry" || (state.preexisting ?? object.status?.preexisting)) return;
+  const parents = parentsOf(context, kind.location, id);
+  const wanting = siblingsOf(context, kind.location, id).filter((one) => wants(one) && mayHave(one, parents));
+  leaveTo(context, kind, id, wanting);
+}
+
+/** Like `leaveEntry`, for the entries that this object has added to its shared lists and no longer lists. */
+export function leaveDroppedEntries(context: ReconcileContext): void {
+  const { kind, object, cluster } = context;
+  for (const { fields, trait } of sharedLists(kind.spec)) {
+    const entryKind = cluster.kinds.find((one) => one.kind === trait.kind);
+    const listed = fields.flatMap((field) => entriesOf(object, field, trait.key));
+    const added = fields.flatMap((field) => appliedEntries(field, object.status?.appliedFields ?? []));
+    const wanting = childrenOf(context, trait.kind).filter((child) => wants(child) && mayHave(child, [object]));
+    for (const key of added.filter((one) => !listed.includes(one))) {
+      const others = wanting.filter(({ spec }) => spec[trait.key] === key);
+      if (entryKind) leaveTo(context, entryKind, `${object.status?.id}/${key}`, others);
+    }
+  }
+}
+
+function leaveTo({ account }: ReconcileContext, kind: Kind, id: string, others: readonly ManagedObject[]): void {
+  if (others.length > 0 && others.every(({ status }) => status?.id !== id)) entriesOfKind(account, kind).leave(id);
+}
+
+/** Call it when the status of the object says where its entry came from. */
+export const forgetLeftEntry = ({ account, kind }: ReconcileContext, id: string): void =>
+  entriesOfKind(account, kind).forgetLeft(id);
+
+const entriesOfKind = (account: Account, kind: Kind): Entries => account.remotes(kind) as Entries;
+
 /** Whether an existing remote was in the account before any object of this operator could have created it. */
 export function isPreexisting(context: ReconcileContext, id: string): boolean {
-  const { location } = context.kind;
-  if (location.type !== "entry") return false;
+  const { account, kind } = context;
+  const { location } = kind;
+  if (location.type !== "entry" || entriesOfKind(account, kind).isLeft(id)) return false;
   const key = keyOf(id);
   const ours = (parent: ManagedObject) =>
-    lists(parent, location, key) ||
+    (!isObserver(parent) && lists(parent, location, key)) ||
     appliedEntries(location.parent.list, parent.status?.appliedFields ?? []).includes(key);
   return !parentsOf(context, location, id).some(ours) && !siblingsOf(context, location, id).some(mayHaveMade);
 }
@@ -42,20 +82,18 @@ export function noteEntryOrigin({ state }: ReconcileContext, preexisting: boolea
   state.origin = preexisting ? "Adopted" : "Created";
 }
 
+type Sharing = Pick<ReconcileContext, "kind" | "object" | "cluster">;
+
 /** For each shared list of this object: the entries that other objects want in it, and those that they want removed. */
-export function claimsOf({ kind, object, cluster }: Pick<ReconcileContext, "kind" | "object" | "cluster">): Claims {
-  const id = object.status?.id;
+export function claimsOf(context: Sharing): Claims {
+  const { kind, object, cluster } = context;
   return Object.fromEntries(
     sharedLists(kind.spec).map(({ member, fields, trait }): [string, Claim] => {
       const listed = fields.flatMap((field) => entriesOf(object, field, trait.key));
       const added = fields.flatMap((field) => appliedEntries(field, object.status?.appliedFields ?? []));
       if (added.some((key) => !listed.includes(key)))
         refuseUnreadableKind(cluster, trait.kind, "InUse", `they may need what spec.${fields[0]} no longer lists`);
-      const inside = id === undefined ? [] : cluster.othersWithRemoteID({ kind: trait.kind }, id, object);
-      const named = cluster
-        .referrersOf(kind, object)
-        .filter((referrer) => referrer.kind.kind === trait.kind && cluster.shareAccount(referrer.object, object));
-      const children = distinct([...inside, ...named.map((referrer) => referrer.object)]);
+      const children = childrenOf(context, trait.kind);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       // An object that cannot be read may want what another one is about to remove.
       const leaving = cluster.visibilityOf(trait.kind) === "Unreadable" ? [] : children.filter(leaves);
@@ -63,6 +101,16 @@ export function claimsOf({ kind, object, cluster }: Pick<ReconcileContext, "kind
       return [member, { wanted, leaving: keys(leaving) }];
     }),
   );
+}
+
+/** Objects of a kind that stand for entries in lists of this object. */
+function childrenOf({ kind, object, cluster }: Sharing, childKind: string): ManagedObject[] {
+  const id = object.status?.id;
+  const inside = id === undefined ? [] : cluster.othersWithRemoteID({ kind: childKind }, id, object);
+  const named = cluster
+    .referrersOf(kind, object)
+    .filter((referrer) => referrer.kind.kind === childKind && cluster.shareAccount(referrer.object, object));
+  return distinct([...inside, ...named.map((referrer) => referrer.object)]);
 }
 
 const keyOf = (id: string): string => id.slice(id.indexOf("/") + 1);
@@ -106,7 +154,7 @@ function entriesOf({ spec }: ManagedObject, field: string, key: string): unknown
  * Whether an object may have the entry that it wants: an object of its namespace manages the parent, or it was allowed
  * to take or create the entry. Without the right to adopt, no entry is added or kept for it.
  */
-const mayHave = (object: ManagedObject, parents: readonly ManagedObject[]): boolean =>
+export const mayHave = (object: ManagedObject, parents: readonly ManagedObject[]): boolean =>
   (object.status?.id !== undefined && !isObserver(object)) ||
   signedIntentOf(object) !== undefined ||
   parents.some((parent) => parent.metadata.namespace === object.metadata.namespace && !isObserver(parent));

@@ -22,7 +22,7 @@ import { resolveDesired } from "../../desired/desired.ts";
 import { refuseAdoption, remoteMissing } from "../conflicts.ts";
 import { holds, refuseOtherHolder, refuseUnreadableHolder } from "../holders.ts";
 import { membersToRead } from "../module-origins.ts";
-import { isPreexisting, noteEntryOrigin } from "../sharing.ts";
+import { forgetLeftEntry, isPreexisting, noteEntryOrigin } from "../sharing.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
 
@@ -35,7 +35,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   const id = idFromSpec(kind, object, cluster) ?? object.status?.id ?? interruptedDeletion(context);
   if (id === undefined) return unresolved(context);
   if (kind.location.type !== "entry") await refuseHolders(context, id);
-  retireFormer(context, id);
+  await retireFormer(context, id);
   await retireInterrupted(context, id);
   const intent = unsettledIntent(context);
   if (object.status?.id !== id && !intent?.signed) refuseEntryOfOthers(context, id);
@@ -45,6 +45,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (kind.location.type !== "entry") return remote;
   if (intent?.signed) noteEntryOrigin(context, false);
   else if (object.status?.id !== id) noteEntryOrigin(context, isPreexisting(context, id));
+  else forgetLeftEntry(context, id);
   return remote;
 }
 
@@ -96,9 +97,11 @@ async function getByName(context: ReconcileContext, id: string): Promise<Remote 
  * The spec names another remote than before, for example because the parent of an entry was recreated. The former one
  * is deleted.
  */
-function retireFormer(context: ReconcileContext, id: string): void {
+async function retireFormer(context: ReconcileContext, id: string): Promise<void> {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
+  // A process that has just started knows no remote yet.
+  await remotesOf(context).listed(0, requestOptions(context));
   if (remotesOf(context).cached(before)) retire(context, before);
 }
 
