@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
@@ -134,6 +136,19 @@ describe("in a namespace that is being deleted", () => {
     scene.gateway.refuse("delete", refused);
     await deleted(web);
     expect(scene.reason(web)).toMatch(/^InUse: /);
+  });
+
+  it("a subscription goes whose entry an object retains, since that is deleted with it", async () => {
+    const subscription = await scene.given(EventSubscription, "audit");
+    const spec = { subscriptionRef: { name: "audit" }, type: "a_created.v0", deletionPolicy: "Retain" } as const;
+    const source = await scene.given(EventSource, "one", spec);
+    scene.cluster.namespaceDeleting = true;
+    scene.cluster.delete(source);
+    await deleted(subscription);
+    await scene.settle(source);
+    await scene.settle(subscription);
+    expect(scene.cluster.exists(subscription)).toBe(false);
+    expect(scene.gateway.remotesOf(EventSubscription.resource)).toEqual([]);
   });
 
   it("a remote in use waits when no user of it is found, and is left after two minutes", async () => {

@@ -416,6 +416,32 @@ describe("what is asked before a deletion", () => {
   });
 });
 
+describe("a subscription in which an object of another namespace names an entry", () => {
+  const entryOf = (subscription: ManagedObject, more: object = {}): Promise<ManagedObject> => {
+    const spec = { subscriptionRef: { id: scene.idOf(subscription) }, type: "a_created.v0", ...more };
+    return scene.apply(EventSource, "one", spec, { namespace: "team-b" });
+  };
+
+  it.each<[string, object]>([
+    ["has no right to it", {}],
+    ["only observes it", { managementPolicy: "ObserveOnly" }],
+  ])("goes when that object %s", async (_, more) => {
+    const subscription = await scene.given(EventSubscription, "audit", { sources: [{ type: "a_created.v0" }] });
+    scene.mayAdopt = false;
+    await entryOf(subscription, more);
+    await deleted(subscription);
+    expect(scene.cluster.exists(subscription)).toBe(false);
+  });
+
+  it("stays while that object may just have made it", async () => {
+    const subscription = await scene.given(EventSubscription, "audit");
+    scene.gateway.loseAnswer("createSource");
+    await entryOf(subscription);
+    await deleted(subscription);
+    expect(scene.reason(subscription)).toMatch(/^InUse: .*EventSource team-b\/one/);
+  });
+});
+
 describe("what the API key may not list", () => {
   it.each<[string, Kind, ManagedObject["spec"]]>([
     ["an IP policy", IPPolicy, {}],

@@ -12,6 +12,7 @@ import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
+import { mayHave } from "../find/sharing.ts";
 import { leavesReferringModule } from "./left-modules.ts";
 import { completed } from "./left-out.ts";
 
@@ -76,6 +77,7 @@ function referringUsers(context: ReconcileContext, target: Target): User[] {
   const { kind, object: own } = target;
   if (!own) return [];
   return cluster.referrersOf(kind, own).flatMap(({ kind: userKind, object }): User[] => {
+    if (!mayUse(userKind, object, target)) return [];
     const user: User = { kind: userKind, id: object.status?.id, object };
     // A reference by name moves on when an object of that name stays, or when its remote does.
     const ends = isDeleting(own) && releasedTo(own) === undefined;
@@ -85,6 +87,16 @@ function referringUsers(context: ReconcileContext, target: Target): User[] {
     return remote && userTest(context, target, userKind)(remote) ? [user] : [];
   });
 }
+
+/**
+ * False for an object of another namespace that names an entry of the target and has no right to it, or only observes
+ * it. Anybody could keep the target with such an object.
+ */
+const mayUse = ({ location }: Kind, object: ManagedObject, target: Target): boolean =>
+  location.type !== "entry" ||
+  location.parent.kind !== target.kind.kind ||
+  object.metadata.namespace === target.object?.metadata.namespace ||
+  mayHave(object, []);
 
 const namesID = (kind: Kind, { spec }: ManagedObject, id: string): boolean =>
   needsOf(kind.spec, spec).some((need) => need.type === "reference" && need.to.id === id);
@@ -116,7 +128,7 @@ async function listUsers(context: ReconcileContext, target: Target, kind: Kind):
   const { location } = kind;
   if (location.type === "entry" && location.parent.kind === target.kind.kind) {
     // Entries are part of the target and are deleted with it, so only objects that want one of them count.
-    const owners = cluster.othersWithRemoteID(kind, target.id, object);
+    const owners = cluster.othersWithRemoteID(kind, target.id, object).filter((owner) => mayUse(kind, owner, target));
     return { users: owners.map((owner) => ({ kind, id: owner.status?.id, object: owner })), unseen: [] };
   }
   const forbidden: Users = { users: [], unseen: [{ kind, why: "forbidden" }] };
@@ -168,9 +180,12 @@ async function readUsers(context: ReconcileContext, target: Target, kind: Kind):
 export const isBeingRemoved = ({ kind, object }: User): boolean =>
   object !== undefined && isDeleting(object) && !isPaused(object) && !leavesReferences(kind, object);
 
-/** Whether the remote of the object, or a module of it, still refers to other remotes after the object is deleted. */
+/**
+ * Whether the remote of the object, or a module of it, still refers to other remotes after the object is deleted. An
+ * entry refers to nothing but its parent, and is deleted with that.
+ */
 export const leavesReferences = (kind: Kind, object: ManagedObject): boolean =>
-  leavesItsRemote(object) || leavesReferringModule(kind, object);
+  kind.location.type !== "entry" && (leavesItsRemote(object) || leavesReferringModule(kind, object));
 
 /** The object of a remote. If there are several, one that is not being deleted. */
 function objectOf({ cluster, kind: own, object }: ReconcileContext, kind: Kind, id: string): ManagedObject | undefined {
