@@ -56,8 +56,9 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   if (!hasStaleMark(context, remote)) return remote;
   const { kind, owner } = context;
   const metadata = withOwnerMark(metadataOf(remote), owner) ?? "";
-  const input = { wanted: { metadata }, seen: fromAnswer(kind.spec, remote), applied: [], renewed: ["metadata"] };
-  const needed = plan(kind, input);
+  const seen = fromAnswer(kind.spec, remote);
+  const claims = claimsOf(context);
+  const needed = plan(kind, { wanted: { metadata }, seen, applied: [], renewed: ["metadata"], claims });
   await refuseNewForeignMark(context, remote.id);
   const marked = await sendPlan(context, desired, needed, remote);
   if (marked instanceof Blocked) context.account.recordRefusedMark(context.object, remote.id);

@@ -244,6 +244,20 @@ describe("a policy that an edge still has", () => {
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
+  it.each<[string, (spec: ManagedObject["spec"]) => Promise<unknown>]>([
+    ["may just create that edge", (spec) => scene.apply(TCPEdge, "edge", spec)],
+    ["has not been looked at", async (spec) => scene.cluster.apply(TCPEdge, "edge", spec)],
+  ])("stays while an object %s, and names one that only observes the policy", async (_, prepare) => {
+    const office = await scene.given(IPPolicy, "observed");
+    const id = scene.idOf(office);
+    await scene.given(IPPolicy, "watcher", { adopt: { id }, managementPolicy: "ObserveOnly" });
+    scene.gateway.swallow("create");
+    await prepare(restricted("watcher"));
+    await deleted(office);
+    expect(scene.reason(office)).toMatch(/^InUse: Delete or change TCPEdge "edge" first/);
+    expect(exists(IPPolicy, id)).toBe(true);
+  });
+
   it("names, of two objects of the edge, the one that is not being deleted", async () => {
     for (const leaving of ["first", "second"]) {
       scene = new Scene();

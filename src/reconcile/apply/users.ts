@@ -76,7 +76,11 @@ function referringUsers(context: ReconcileContext, target: Target): User[] {
   const { cluster, account } = context;
   const { kind, object: own } = target;
   if (!own) return [];
-  return cluster.referrersOf(kind, own).flatMap(({ kind: userKind, object }): User[] => {
+  // Those that name another object of the same remote, such as one that only observes it, use the remote as well.
+  const beside = cluster.othersWithRemoteID(kind, target.id, own);
+  const all = [own, ...beside].flatMap((one) => cluster.referrersOf(kind, one));
+  const referrers = new Map(all.map((referrer) => [referrer.object.metadata.uid, referrer]));
+  return [...referrers.values()].flatMap(({ kind: userKind, object }): User[] => {
     if (!mayUse(userKind, object, target)) return [];
     const user: User = { kind: userKind, id: object.status?.id, object };
     // A reference by name moves on when an object of that name stays, or when its remote does.

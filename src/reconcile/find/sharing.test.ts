@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { Scene } from "../testing/scene.ts";
@@ -400,6 +401,16 @@ describe("the list of the parent", () => {
     await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     expect(types()).toEqual(["a.v0", "c.v0"]);
     expect(scene.reason(subscription)).toMatch(/^Available/);
+  });
+
+  it("contains the entries that other objects are about to add also when only the owner mark is renewed", async () => {
+    await scene.apply(EventSubscription, "audit", { ...listing("a.v0"), driftPolicy: "Report" });
+    scene.changeClusterID("c2");
+    scene.gateway.swallow("createSource");
+    await scene.reconcile(apply("coming", "c.v0"));
+    await scene.reconcile(subscription);
+    expect(types()).toEqual(["a.v0", "c.v0"]);
+    expect(ownerMarkOf(scene.gateway.remote(EventSubscription.resource, id) ?? {})).toBe("c2/team-a/audit");
   });
 
   it("contains no entries of objects with another account, although they name the subscription", async () => {
