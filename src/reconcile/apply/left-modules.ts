@@ -55,7 +55,8 @@ function isCarriedOut({ metadata, status }: ManagedObject): boolean {
 
 /** `Unknown` when the service does not tell. */
 async function readModules(context: ReconcileContext, fields: readonly string[]): Promise<Remote | "Unknown"> {
-  const { kind } = context;
+  const { kind, object, cluster } = context;
+  if (cluster.isAccountOrphaned(object)) return "Unknown";
   const members = fieldsReferringTo(kind.spec)
     .filter(([field]) => fields.includes(field))
     .map(([field, member]) => sentAs(field, member));

@@ -590,12 +590,16 @@ describe("a route that has the policy in a module, and no object any more", () =
     await isKept(policy);
   });
 
-  it("keeps each policy that it may have when the service does not tell which", async () => {
+  it.each<[string, () => void, number]>([
+    ["the service does not tell which", () => scene.gateway.refuse("getModule", 503), 1],
+    ["its account is declared gone, which is asked nothing", () => (scene.cluster.isAccountAbandoned = true), 0],
+  ])("keeps each policy that it may have when %s", async (_, prepare, requests) => {
     const branch = await scene.given(IPPolicy, "branch");
     const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
     scene.cluster.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("branch") }));
-    scene.gateway.refuse("getModule", 503);
+    prepare();
     await end(object);
+    expect(scene.gateway.takeCalls()).toHaveLength(requests);
     for (const one of [policy, branch]) expect(scene.cluster.now(one).status?.leftOn).toEqual([idOfRoute()]);
   });
 

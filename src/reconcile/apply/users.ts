@@ -11,6 +11,7 @@ import { toStatus } from "../../schema/wire/answer.ts";
 import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
+import type { Referrer } from "../cluster.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
 import { mayHave } from "../find/sharing.ts";
 import { leavesReferringModule } from "./left-modules.ts";
@@ -73,15 +74,10 @@ export async function findAllUsers(context: ReconcileContext, target: Target): P
  * out yet.
  */
 function referringUsers(context: ReconcileContext, target: Target): User[] {
-  const { cluster, account } = context;
-  const { kind, object: own } = target;
+  const { account } = context;
+  const { object: own } = target;
   if (!own) return [];
-  // Those that name another object of the same remote, such as one that only observes it, use the remote as well.
-  const beside = cluster.othersWithRemoteID(kind, target.id, own);
-  const all = [own, ...beside].flatMap((one) => cluster.referrersOf(kind, one));
-  const referrers = new Map(all.map((referrer) => [referrer.object.metadata.uid, referrer]));
-  return [...referrers.values()].flatMap(({ kind: userKind, object }): User[] => {
-    if (!mayUse(userKind, object, target)) return [];
+  return referrersOf(context, target, own).flatMap(({ kind: userKind, object }): User[] => {
     const user: User = { kind: userKind, id: object.status?.id, object };
     // A reference by name moves on when an object of that name stays, or when its remote does.
     const ends = isDeleting(own) && releasedTo(own) === undefined;
@@ -90,6 +86,14 @@ function referringUsers(context: ReconcileContext, target: Target): User[] {
     const remote = user.id === undefined ? undefined : account.remotes(userKind).cached(user.id);
     return remote && userTest(context, target, userKind)(remote) ? [user] : [];
   });
+}
+
+/** Objects that name the object of the target, or another object of its remote, such as one that only observes it. */
+function referrersOf({ cluster }: ReconcileContext, target: Target, own: ManagedObject): Referrer[] {
+  const { kind, id } = target;
+  const all = [own, ...cluster.othersWithRemoteID(kind, id, own)].flatMap((one) => cluster.referrersOf(kind, one));
+  const distinct = new Map(all.map((referrer) => [referrer.object.metadata.uid, referrer]));
+  return [...distinct.values()].filter((referrer) => mayUse(referrer.kind, referrer.object, target));
 }
 
 /**
