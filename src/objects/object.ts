@@ -34,6 +34,8 @@ export interface Status {
   moduleOrigins?: Readonly<Record<string, "Created" | "Adopted">> | undefined;
   /** The owner mark of the object for which the status was written. Set if the remote carries none. */
   owner?: string | undefined;
+  /** The owner mark of a former object, if the remote still carries that and the operator cannot replace it. */
+  formerOwner?: string | undefined;
   /** The remote that was replaced. Set until nothing refers to it and it is deleted. */
   retiring?: string | undefined;
   /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */

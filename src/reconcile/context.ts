@@ -71,8 +71,13 @@ export interface RemoteState {
   holds?: boolean;
   /** Set when the remote was created or adopted in this reconcile. */
   origin?: Origin;
-  /** The owner mark of the object, if the remote carries none; else empty. Set when the remote is as wanted. */
+  /**
+   * The owner mark of the object, if the remote carries none or that of a former object; else empty. Set when the remote
+   * is as wanted.
+   */
   owner?: string;
+  /** The mark of the former object in that case; else empty. Set together with `owner`. */
+  formerOwner?: string;
   /** The origin of each module that the remote has from this object, by the field of the spec. */
   moduleOrigins?: Readonly<Record<string, Origin>>;
   /** Ids of remotes on which modules were left that refer to the remote. Unset: as in the status. */

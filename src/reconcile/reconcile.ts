@@ -33,7 +33,7 @@ import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
 import { isHandedOver, releaseMessage } from "./find/handover.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
-import { forgetFormerOwner, noteOwner } from "./find/recorded-owner.ts";
+import { forgetCopiedOwner, noteOwner } from "./find/recorded-owner.ts";
 import { leaveDroppedEntries } from "./find/sharing.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
@@ -185,7 +185,7 @@ const resolve = ({ kind, object, cluster }: ReconcileContext): Promise<Desired> 
 function hold(context: ReconcileContext, remote: Remote): void {
   context.state.remote = remote;
   context.state.holds = true;
-  forgetFormerOwner(context, remote);
+  forgetCopiedOwner(context, remote);
 }
 
 /**

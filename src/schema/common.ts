@@ -158,6 +158,13 @@ const bookkeeping = {
       "Cluster, namespace and name of the object that this status was written for, where the resource has no owner mark " +
         "that says so. A copy of the status elsewhere has no power.",
     ),
+  formerOwner: z
+    .string()
+    .optional()
+    .describe(
+      "Owner mark of the object that had the resource before this one, where the service does not let the operator " +
+        "replace it. It does not count any more.",
+    ),
   retiring: z
     .string()
     .optional()

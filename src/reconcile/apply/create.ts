@@ -29,7 +29,7 @@ import { appliedFields } from "../desired/desired.ts";
 import { isUnclaimed, refuseForeignMark } from "../find/conflicts.ts";
 import { refuseOtherHolder } from "../find/holders.ts";
 import { refuseCreateInMassLoss } from "../find/mass-loss.ts";
-import { forgetFormerOwner } from "../find/recorded-owner.ts";
+import { forgetCopiedOwner } from "../find/recorded-owner.ts";
 import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
 import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
 import { checkpointID } from "./checkpoint.ts";
@@ -66,7 +66,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const remote = await sendCreate(context, sending, old);
   // From here on, both ids reach the status even when a later step fails.
   context.state.remote = remote;
-  forgetFormerOwner(context, remote);
+  forgetCopiedOwner(context, remote);
   if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
   if (old !== undefined) retire(context, old);
   await keepShownOnce(context, remote);

@@ -8,18 +8,28 @@ import { isHandover } from "./handover.ts";
 
 /**
  * Whether the owner mark of a remote no longer counts: the object that it names is in this cluster, and was deleted,
- * has another remote, or hands this one over to the object of this reconcile. A mark of another cluster always counts,
- * because its object cannot be seen.
+ * has another remote, or hands this one over to the object of this reconcile, or did so before. A mark of another cluster
+ * always counts, because its object cannot be seen.
  */
 function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolean {
   const { cluster, kind, owner } = context;
   if (!isOfCluster(mark, owner)) return false;
+  if (isFormerMark(context, mark, id)) return true;
   const { namespace, name } = ownerOf(mark);
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return cluster.hasEnded(kind, namespace, name);
   if (isHandover(context, object, context.object, id) || (isObserver(object) && hasOrReplaced(context, id)))
     return true;
   return hasAnother(context, object, id) && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
+}
+
+/**
+ * Whether this object has taken the remote over although the mark could not be replaced. A copy of its status has no
+ * power elsewhere.
+ */
+function isFormerMark(context: ReconcileContext, mark: string, id: string): boolean {
+  const { status } = context.object;
+  return status?.formerOwner === mark && isMarkOf(status.owner, context.owner) && hasOrReplaced(context, id);
 }
 
 const hasOrReplaced = (context: ReconcileContext, id: string): boolean =>

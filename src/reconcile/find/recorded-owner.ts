@@ -7,14 +7,21 @@ import { isMarkKnown } from "./unlisted-marks.ts";
 /** Where no answer has told of a mark, the status goes on saying what it says. */
 export function noteOwner(context: ReconcileContext, remote: Remote): void {
   if (!isMarkKnown(context, remote.id)) return;
-  context.state.owner = ownerMarkOf(remote) === undefined ? ownerMark(context.owner) : "";
+  const { object, owner, state } = context;
+  const { status } = object;
+  const mark = ownerMarkOf(remote);
+  // What it has replaced may still carry the mark of the former object, and is deleted by this one.
+  const former = isMarkOf(status?.owner, owner) && retiringOf(context).length > 0 ? status?.formerOwner : undefined;
+  const isOther = mark !== undefined && !isMarkOf(mark, owner);
+  state.formerOwner = (isOther ? mark : former) ?? "";
+  state.owner = mark === undefined || state.formerOwner !== "" ? ownerMark(owner) : "";
 }
 
 /**
  * Call it as soon as the object has a remote, since a later step may fail. The owner in a copied status is that of the
  * remotes in it: it would keep the object from a remote of its own, and what it has replaced is its to delete.
  */
-export function forgetFormerOwner(context: ReconcileContext, remote: Remote): void {
+export function forgetCopiedOwner(context: ReconcileContext, remote: Remote): void {
   const { object, owner, state } = context;
   const { status } = object;
   if (status?.owner === undefined || status.id === remote.id) return;

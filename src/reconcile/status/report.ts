@@ -81,10 +81,11 @@ const whatIsThere = (state: RemoteState): Partial<Status> => ({
   ...whatItHas(state),
 });
 
-const whoseItIs = ({ preexisting, origin, owner, holds }: RemoteState): Partial<Status> => ({
+const whoseItIs = ({ preexisting, origin, owner, formerOwner, holds }: RemoteState): Partial<Status> => ({
   ...(holds !== undefined && { holds: holds ? undefined : false }),
   ...(origin && { origin }),
   ...(owner !== undefined && { owner: owner || undefined }),
+  ...(formerOwner !== undefined && { formerOwner: formerOwner || undefined }),
   ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
 });
 
