@@ -146,6 +146,15 @@ function tellLeft({ cluster, object }: ReconcileContext, id: string): void {
   cluster.emit(object, { type: "Warning", reason: "InUse", action: "Delete", note });
 }
 
+/** Undefined when the object has no account, or its account is unknown. The reconcile reports that itself. */
+export function accountOf(context: ReconcileContext): Account | undefined {
+  try {
+    return context.account;
+  } catch {
+    return undefined;
+  }
+}
+
 export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);
 
 /** For steps that create or delete. Throws TypeError for a kind whose remotes the operator cannot create. */

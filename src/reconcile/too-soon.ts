@@ -1,10 +1,9 @@
-import type { Account } from "../account/account.ts";
 import type { Failure, Failures } from "../account/failures.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
 import { type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
 import { sharedLists } from "../schema/wire/shared.ts";
-import { has, type ReconcileContext } from "./context.ts";
+import { accountOf, has, type ReconcileContext } from "./context.ts";
 import { type Desired, resolveDesired } from "./desired/desired.ts";
 import { confidentialDigestOf } from "./desired/digest.ts";
 
@@ -88,12 +87,3 @@ const askedBy = (object: ManagedObject): string =>
   JSON.stringify([object.metadata.generation, isDeleting(object), isOrphan(object), reconcileRequestedAt(object)]);
 
 const failuresOf = (context: ReconcileContext): Failures | undefined => accountOf(context)?.failures;
-
-/** Undefined when the object has no account, or its account is unknown. The reconcile reports that itself. */
-export function accountOf(context: ReconcileContext): Account | undefined {
-  try {
-    return context.account;
-  } catch {
-    return undefined;
-  }
-}

@@ -6,6 +6,7 @@ import { withArticle } from "../../schema/article.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import {
+  accountOf,
   now,
   type ReconcileContext,
   readRemote,
@@ -23,7 +24,6 @@ import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers, leaveEntry } from "../find/sharing.ts";
 import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
 import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
-import { accountOf } from "../too-soon.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { namesOf, refuseWhileUsed, remainingUsers, StillUsed, sentence } from "./in-use.ts";
