@@ -74,16 +74,17 @@ const arrows: Record<string, readonly string[]> = {
   "account/remotes": ["account", "account/requests", ...ground],
   // of the controller it knows the type that a reconcile returns
   reconcile: [
-    ...["reconcile/desired", "reconcile/find", "reconcile/apply", "reconcile/dns", "reconcile/status"],
+    ...["reconcile/desired", "reconcile/find", "reconcile/use", "reconcile/apply", "reconcile/dns", "reconcile/status"],
     "runtime/controller",
     ...reconciler,
   ],
   "reconcile/desired": ["reconcile", ...reconciler],
   "reconcile/dns": ["reconcile", ...reconciler],
   "reconcile/find": ["reconcile", "reconcile/desired", ...reconciler],
+  "reconcile/use": ["reconcile", "reconcile/desired", "reconcile/find", ...reconciler],
   "reconcile/status": ["reconcile", "reconcile/desired", ...reconciler],
   "reconcile/apply": [
-    ...["reconcile", "reconcile/desired", "reconcile/dns", "reconcile/find", "reconcile/status"],
+    ...["reconcile", "reconcile/desired", "reconcile/dns", "reconcile/find", "reconcile/use", "reconcile/status"],
     ...reconciler,
   ],
   sessions: ["config", "kinds", ...reconciler, ...runtime],

@@ -5,6 +5,7 @@ import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf
 import { withdrawRecords } from "../dns/withdraw.ts";
 import { refuseDeletionInMassLoss } from "../find/mass-loss.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
+import { refusedAsInUse } from "../use/refusal.ts";
 
 /**
  * Deletes one remote, or finds it deleted. Its DNS records are deleted first. `assertValid` is called right before the
@@ -61,15 +62,6 @@ function waitForTurn({ account: { deleteLimiter }, object }: ReconcileContext, i
   if (seconds === 0) return;
   const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE, in the chart gateway.maxDeletesPerMinute)`;
   throw new Waiting("Deleting", message, { afterSeconds: seconds });
-}
-
-/** Services answer 400, 409 or 422 when something uses the remote, so this treats each of them as "in use". */
-export function refusedAsInUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
-  if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
-  const words = error.serviceMessage ?? "it is still in use";
-  return new Waiting("InUse", `Remove what still uses this ${kind.resource.title} in the account: ${words}`, {
-    cause: error,
-  });
 }
 
 /** No edit of the spec can make a refused deletion succeed, so this is Retry and not Blocked. */

@@ -19,7 +19,7 @@ import { type Plan, plan } from "../desired/plan.ts";
 import { hasForeignMark } from "../find/conflicts.ts";
 import { modulesSetBy } from "../find/module-origins.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
-import { recordLeftModules, referringModulesOf, sentModulesOf } from "./left-modules.ts";
+import { recordLeftModules, referringModulesOf, sentModulesOf } from "../use/left-modules.ts";
 
 /**
  * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service

@@ -8,11 +8,11 @@ import { refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
+import { refuseWhileUsed, usageOf } from "../use/in-use.ts";
+import { mayKeyBeUsed } from "../use/key-in-use.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
-import { refuseWhileUsed, usageOf } from "./in-use.ts";
-import { mayKeyBeUsed } from "./key-in-use.ts";
 
 /**
  * Seconds until the next attempt to delete a replaced remote: the first delay, and the longest. It doubles each time.

@@ -3,7 +3,7 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { fieldsReferringTo } from "../../schema/wire/uses.ts";
 import { type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
 import { plan } from "../desired/plan.ts";
-import { refusedAsInUse } from "./delete-remote.ts";
+import { refusedAsInUse } from "./refusal.ts";
 import { findAllUsers, findUsers, isBeingRemoved, type Target, type Users } from "./users.ts";
 
 /**

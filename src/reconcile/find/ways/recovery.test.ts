@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { APIKey } from "../../kinds/api-key.ts";
-import { EventSubscription } from "../../kinds/event-subscription.ts";
-import { IPPolicy } from "../../kinds/ip-policy.ts";
-import { ReservedAddress } from "../../kinds/reserved-address.ts";
-import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
-import { settleTimeMs } from "../../objects/intent.ts";
-import type { ManagedObject } from "../../objects/object.ts";
-import { withOwnerMark } from "../../objects/ownership.ts";
-import { Outdated } from "../../objects/reconcile-error.ts";
-import { DEADLINE_MS, Scene } from "../testing/scene.ts";
+import { APIKey } from "../../../kinds/api-key.ts";
+import { EventSubscription } from "../../../kinds/event-subscription.ts";
+import { IPPolicy } from "../../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../../kinds/reserved-address.ts";
+import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
+import { TunnelGroupBackend } from "../../../kinds/tunnel-group-backend.ts";
+import { settleTimeMs } from "../../../objects/intent.ts";
+import type { ManagedObject } from "../../../objects/object.ts";
+import { withOwnerMark } from "../../../objects/ownership.ts";
+import { Outdated } from "../../../objects/reconcile-error.ts";
+import { DEADLINE_MS, Scene } from "../../testing/scene.ts";
 
 let scene: Scene;
 

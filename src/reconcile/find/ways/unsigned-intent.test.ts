@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { EventSource } from "../../kinds/event-source.ts";
-import { EventSubscription } from "../../kinds/event-subscription.ts";
-import { IPPolicy } from "../../kinds/ip-policy.ts";
-import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { TLSCertificate } from "../../kinds/tls-certificate.ts";
-import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
-import { formatIntent, type SignedIntent } from "../../objects/intent.ts";
-import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMark } from "../../objects/ownership.ts";
-import { annotations, FINALIZER, OWNER_KEY } from "../../schema/contract.ts";
-import type { Kind } from "../../schema/define.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { DEADLINE_MS, Scene } from "../testing/scene.ts";
+import { EventSource } from "../../../kinds/event-source.ts";
+import { EventSubscription } from "../../../kinds/event-subscription.ts";
+import { IPPolicy } from "../../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../../../kinds/tls-certificate.ts";
+import { TunnelGroupBackend } from "../../../kinds/tunnel-group-backend.ts";
+import { formatIntent, type SignedIntent } from "../../../objects/intent.ts";
+import type { ManagedObject } from "../../../objects/object.ts";
+import { ownerMark } from "../../../objects/ownership.ts";
+import { annotations, FINALIZER, OWNER_KEY } from "../../../schema/contract.ts";
+import type { Kind } from "../../../schema/define.ts";
+import { keyPair } from "../../testing/key-pairs.ts";
+import { DEADLINE_MS, Scene } from "../../testing/scene.ts";
 
 // An editor of the namespace writes a create intent by hand. Without the right to adopt, nothing of others is theirs.
 
