@@ -354,42 +354,6 @@ describe("an entry whose parent has no object", () => {
   });
 });
 
-describe("a create of an entry whose answer was lost", () => {
-  it("is found by this process or the next", async () => {
-    for (const restart of [false, true]) {
-      const object = apply(`lost-${restart}`, `lost_${restart}.v0`);
-      scene.gateway.loseAnswer("createSource");
-      await scene.reconcile(object);
-      if (restart) scene.restart();
-      await scene.settle(object);
-      expect(scene.reason(object)).toMatch(/^Available/);
-      expect(preexisting(object)).toBeUndefined();
-    }
-    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("createSource"))).toHaveLength(2);
-  });
-
-  it("is not sent again before it can no longer be carried out", async () => {
-    const object = apply("b", "b.v0");
-    scene.gateway.swallow("createSource");
-    await scene.reconcile(object);
-    await scene.clock.advance(1000);
-    await scene.reconcile(object);
-    expect(scene.reason(object)).toMatch(/^Creating/);
-    expect(types()).toEqual(["a.v0"]);
-    await scene.settle(object);
-    expect(types()).toEqual(["a.v0", "b.v0"]);
-  });
-
-  it("is searched for before its object is deleted", async () => {
-    const object = apply("b", "b.v0");
-    scene.gateway.loseAnswer("createSource");
-    await scene.reconcile(object);
-    scene.restart();
-    await end(object);
-    expect(types()).toEqual(["a.v0"]);
-  });
-});
-
 describe("the list of the parent", () => {
   it("contains the entries that other objects are about to add, and not those that they are about to remove", async () => {
     const leaving = await scene.given(EventSource, "leaving", specOf("l.v0"));
@@ -520,69 +484,5 @@ describe("an entry whose parent was recreated", () => {
     await scene.settle(object);
     expect(scene.idOf(object)).toBe(`${scene.idOf(subscription)}/b.v0`);
     expect(types(scene.idOf(subscription))).toEqual(["a.v0", "b.v0"]);
-  });
-});
-
-describe("an entry whose create was not answered", () => {
-  let others: string;
-  let source: ManagedObject;
-
-  /** An adopted subscription, which stays in the account when its object is deleted. */
-  const given = (adopted: string) => scene.given(EventSubscription, "kept", { adopt: { id: adopted } });
-
-  beforeEach(async () => {
-    [id, others] = [
-      scene.gateway.seed(EventSubscription.resource, {}),
-      scene.gateway.seed(EventSubscription.resource, {}),
-    ].map((row) => row.id) as [string, string];
-    await scene.resync(EventSubscription);
-    subscription = await given(id);
-    scene.gateway.loseAnswer("createSource");
-    source = await scene.apply(EventSource, "b", { subscriptionRef: { name: "kept" }, type: "b.v0" });
-    expect([types(), scene.cluster.now(source).status?.id]).toEqual([["b.v0"], undefined]);
-    const intent = scene.cluster.now(source).metadata.annotations?.[annotations.createIntent];
-    expect(intent).toContain(` sent={"subscription_id":"${id}","type":"b.v0"}`);
-    await end(subscription);
-  });
-
-  it.each([false, true])(
-    "goes with its object, though the subscription has none any more (restart: %s)",
-    async (dies) => {
-      if (dies) scene.restart();
-      await end(source);
-      expect(types()).toEqual([]);
-    },
-  );
-
-  it.each([false, true])(
-    "goes when the spec comes to mean another subscription, which gets it (restart: %s)",
-    async (dies) => {
-      await given(others);
-      if (dies) scene.restart();
-      for (let count = 0; count < 2; count += 1) await scene.settle(source);
-      expect(scene.reason(source)).toMatch(/^Available/);
-      expect([types(), types(others)]).toEqual([[], ["b.v0"]]);
-      expect(scene.cluster.now(source).status?.["retiring"]).toBeUndefined();
-    },
-  );
-
-  it("goes also when the process dies after the create for the other subscription", async () => {
-    await given(others);
-    await scene.clock.advance(120_000);
-    // The process dies after it has recorded the new intent.
-    let dies = false;
-    scene.cluster.beforeWrite = (write) => {
-      if (dies) throw new Error("killed");
-      dies = write === "annotate";
-    };
-    scene.gateway.loseAnswer("createSource");
-    for (let count = 0; count < 2; count += 1) await scene.reconcile(source).catch(() => undefined);
-    expect([types(), types(others)]).toEqual([["b.v0"], ["b.v0"]]);
-    scene.cluster.beforeWrite = () => {};
-    scene.restart();
-    for (let count = 0; count < 2; count += 1) await scene.settle(source);
-    expect([types(), types(others)]).toEqual([[], ["b.v0"]]);
-    await end(source);
-    expect(types(others)).toEqual([]);
   });
 });

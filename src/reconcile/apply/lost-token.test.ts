@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../../kinds/api-key.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
+import { annotations } from "../../schema/contract.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+describe("an API key whose Secret was lost", () => {
+  beforeEach(() => {
+    scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
+  });
+
+  const token = () => scene.cluster.secretNow("ci")?.data["token"];
+
+  it("is replaced, and the old one is deleted", async () => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    expect(token()).toBe("token of ak_1");
+    scene.cluster.removeSecret("ci");
+    await scene.settle(object, 4);
+    expect(token()).toBe("token of ak_2");
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: "ak_2" }]);
+  });
+
+  it("is not created when its Secret cannot be written", async () => {
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "tryWriteSecret") throw new Retry("Forbidden", "not allowed");
+    };
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+    await scene.settle(object, 3);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    expect(scene.reason(object)).toBe("Forbidden: not allowed");
+  });
+
+  it("is not replaced when it was adopted, since the operator never had its token", async () => {
+    const { id } = scene.gateway.seed(APIKey.resource, {});
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt: { id } });
+    await scene.settle(object, 4);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id }]);
+    expect(scene.cluster.secretNow("ci")).toBeUndefined();
+  });
+
+  it.each<[string, () => Promise<{ id: string; from?: string }>]>([
+    ["was there before", async () => ({ id: scene.gateway.seed(APIKey.resource, {}).id })],
+    [
+      "another object has handed over",
+      async () => {
+        const object = await scene.given(APIKey, "old", { tokenSecretName: "old" });
+        scene.cluster.annotateByHand(object, annotations.releaseTo, "team-a/ci");
+        return { id: scene.idOf(object), from: "team-a/old" };
+      },
+    ],
+  ])("is not replaced when it %s, also when the spec no longer says so", async (_, given) => {
+    const adopt = await given();
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt });
+    await scene.settle(object, 3);
+    scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+    await scene.settle(object, 4);
+    scene.restart();
+    await scene.settle(object, 4);
+    expect(scene.reason(object)).toMatch(/^Available: /);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: adopt.id }]);
+  });
+
+  it("is replaced also when an earlier version has made it, which recorded neither origin nor Secret", async () => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.cluster.forgetOrigin(object);
+    const { status: { outputSecret: _, ...status } = {}, ...rest } = scene.cluster.now(object);
+    scene.cluster.restore({ ...rest, status });
+    scene.cluster.removeSecret("ci");
+    scene.restart();
+    await scene.settle(object, 6);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: "ak_2" }]);
+    expect(token()).toBe("token of ak_2");
+  });
+
+  it("is deleted also when the Secret of the new key could not be written", async () => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.cluster.removeSecret("ci");
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeSecret") throw new Retry("Forbidden", "not now");
+    };
+    await scene.reconcile(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
+    scene.cluster.beforeWrite = () => {};
+    await scene.settle(object, 6);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(token()).toBe(`token of ${scene.idOf(object)}`);
+  });
+
+  it.each(["swallow", "loseAnswer"] as const)(
+    "is replaced by exactly one key when its status is lost as well (%s)",
+    async (mishap) => {
+      const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+      scene.cluster.removeSecret("ci");
+      scene.gateway[mishap]("create");
+      await scene.reconcile(object);
+      scene.cluster.loseStatus(object);
+      scene.restart();
+      await scene.settle(object, 12);
+      expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+      expect(token()).toBe(`token of ${scene.idOf(object)}`);
+    },
+  );
+});
