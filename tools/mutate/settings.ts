@@ -32,6 +32,8 @@ export const settings = (paths: readonly string[], { folder, concurrency }: Run)
   // to adapt it, StrykerJS would call the JavaScript API of TypeScript, and TypeScript 7 has none
   tsconfigFile: "none",
   testRunner: "vitest",
+  // the first run records which changes each test comes to, which takes 6 GB for src/reconcile
+  testRunnerNodeArgs: ["--max-old-space-size=12288"],
   vitest: { configFile: here("vitest.config.ts"), related: false },
   plugins: ["@stryker-mutator/vitest-runner", here("plugins.ts")],
   checkers: ["sample"],
