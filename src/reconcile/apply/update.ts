@@ -11,7 +11,7 @@ import { sharedLists } from "../../schema/wire/shared.ts";
 import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
-import { claimsOf } from "../find/sharing.ts";
+import { claimsOf, refuseWhileEntriesLoseKind } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 import { withoutHandedOverModules } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
@@ -40,6 +40,7 @@ export async function update(context: ReconcileContext, desired: Desired, known:
     return remote;
   }
   await refuseNewForeignMark(context, remote.id);
+  if (sendsShared(context, needed)) await refuseWhileEntriesLoseKind(context);
   const updated = await sendPlan(context, desired, needed, remote);
   if (updated instanceof Blocked) return withoutChange(context, desired, remote, needed, updated);
   if (!updated) return withoutUpdate(context, desired, remote);

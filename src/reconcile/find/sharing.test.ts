@@ -432,6 +432,18 @@ describe("the list of the parent", () => {
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `update ${id}`]);
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
+
+  it("keeps the entries of objects that go because their kind does, also when the parent is edited meanwhile", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    scene.cluster.kindsDeleting.add("EventSource");
+    scene.cluster.delete(object);
+    await scene.apply(EventSubscription, "audit", listing("a.v0", "c.v0"));
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    expect(scene.condition(subscription, "Synced")?.message).toMatch(/^Waiting until the EventSource objects are gone/);
+    await end(object);
+    await scene.settle(subscription, 3);
+    expect(types()).toEqual(["a.v0", "c.v0", "b.v0"]);
+  });
 });
 
 describe("an entry whose parent was recreated", () => {

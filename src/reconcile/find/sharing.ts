@@ -4,6 +4,7 @@ import { idFromSpec } from "../../objects/identity.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
 import type { EntryLocation, Kind } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
@@ -101,6 +102,23 @@ export function claimsOf(context: Sharing): Claims {
       return [member, { wanted, leaving: keys(leaving) }];
     }),
   );
+}
+
+/**
+ * Call it before an update of shared lists. When the definition of a kind is deleted, its objects go and their entries
+ * stay. So this throws Retry until those objects are gone, since the update would remove the entries with them.
+ */
+export async function refuseWhileEntriesLoseKind(context: ReconcileContext): Promise<void> {
+  const { kind, cluster } = context;
+  const claims = claimsOf(context);
+  for (const { member, trait } of sharedLists(kind.spec)) {
+    const child = cluster.kinds.find((one) => one.kind === trait.kind);
+    if (!child || claims[member]?.leaving.length === 0 || !(await cluster.isKindDeleting(child))) continue;
+    throw new Retry(
+      "Updating",
+      `Waiting until the ${child.kind} objects are gone, no action is needed: their definition is being deleted, and their entries stay`,
+    );
+  }
 }
 
 /** Objects of a kind that stand for entries in lists of this object. */
