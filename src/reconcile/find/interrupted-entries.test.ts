@@ -71,6 +71,19 @@ describe("a create of an entry whose answer was lost", () => {
   });
 });
 
+it("a create of an entry that made nothing gives no right to what a person adds later", async () => {
+  scene.gateway.swallow("createSource");
+  const object = await scene.apply(EventSource, "b", specOf("b.v0"));
+  scene.gateway.put(EventSubscription.resource, { id: "esb_next", sources: [] });
+  await scene.clock.advance(120_000);
+  await scene.resync(EventSubscription);
+  scene.cluster.apply(EventSource, "b", { subscriptionRef: { id: "esb_next" }, type: "b.v0" });
+  await scene.settle(object, 4);
+  expect(types("esb_next")).toEqual(["b.v0"]);
+  expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
+  expect(scene.gateway.takeCalls().filter((call) => call.startsWith("deleteSource"))).toEqual([]);
+});
+
 describe("an entry whose create was not answered", () => {
   let others: string;
   let source: ManagedObject;

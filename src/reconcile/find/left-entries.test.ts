@@ -92,3 +92,13 @@ describe("an edit of the subscription leaves an entry of others", () => {
     expect(types()).toEqual(["a.v0", "b.v0"]);
   });
 });
+
+it("an entry that somebody has removed does not hold its object, also when drift is only reported", async () => {
+  const object = await given("b", "b.v0", { driftPolicy: "Report" });
+  setTypes("a.v0");
+  await scene.resync(EventSubscription, object);
+  expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
+  await scene.deleteAndSettle(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  expect(types()).toEqual(["a.v0"]);
+});
