@@ -347,7 +347,8 @@ describe("uninstalling with policy delete", () => {
     await using job = await release.uninstallJob();
     await noteGranted();
     expect(await job.ended()).toBe(1);
-    expect(job.output).toMatch(/Still there:\n {2}IPPolicy team\//);
+    // On a busy machine, more may still be there after 8 s.
+    expect(job.output).toMatch(/Still there:\n(?: {2}.*\n)*? {2}IPPolicy team\//);
     await world.kubectl("annotate", "ippolicies", "--all", "-n", TEAM, "tunnelgateway.dev/paused-");
   }, 60_000);
 
