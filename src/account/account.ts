@@ -244,7 +244,7 @@ export class Account {
 
   forgetRefusedMark = (object: ManagedObject): void => this.#memory.forgetRefusedMark(object);
 
-  isMarkRefused = (object: ManagedObject, id: string): boolean => this.#memory.isMarkRefused(object, id);
+  secondsUntilMark = (object: ManagedObject, id: string): number => this.#memory.secondsUntilMark(object, id);
 
   recordUnansweredUpdate = (object: ManagedObject): void => this.#memory.recordUnansweredUpdate(object);
 

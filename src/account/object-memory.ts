@@ -7,6 +7,10 @@ import { CreateSettlement } from "./create-settlement.ts";
 import type { Failure, Failures } from "./failures.ts";
 import { digestOf } from "./key-proof.ts";
 
+/** A refused owner mark is tried again after the first time. Each refusal doubles it, up to the second one. */
+const MARK_WAIT_MS = 30 * 60_000;
+const LONGEST_MARK_WAIT_MS = 24 * 3_600_000;
+
 const MOST_TOKENS = 1000;
 const MOST_LEFT = 1000;
 
@@ -14,13 +18,14 @@ const MOST_LEFT = 1000;
 export class ObjectMemory {
   readonly corrections: CorrectionCounter;
   readonly createSettlement: CreateSettlement;
+  readonly #clock: Clock;
   readonly #refusedCreates = new Map<string, number>();
   /** Uids of objects, by the id of the remote that was found again for the object. */
   readonly #claims = new Map<string, string>();
   /** By the uid of an object: the failures of the account in which its last attempt failed. */
   readonly #failedIn = new Map<string, Failures>();
-  /** Ids of remotes for which the service has refused another owner mark, by the uid of their object. */
-  readonly #refusedMarks = new Map<string, string>();
+  /** By the uid of an object: the remote for which the service has refused another owner mark, and when it is tried again. */
+  readonly #refusedMarks = new Map<string, { id: string; waitMs: number; tryAt: number }>();
   /** By the uid of an object: its generation when an update of its remote got no answer. */
   readonly #unansweredUpdates = new Map<string, number>();
   /** Digests of tokens that the service has shown once, by the ids of their remotes. */
@@ -30,6 +35,7 @@ export class ObjectMemory {
   readonly #leftModules = new LRUCache<string, true>({ max: MOST_LEFT });
 
   constructor(clock: Clock, deadlineMs: number) {
+    this.#clock = clock;
     this.corrections = new CorrectionCounter(clock);
     this.createSettlement = new CreateSettlement(clock, deadlineMs);
   }
@@ -46,9 +52,11 @@ export class ObjectMemory {
     return this.#refusedCreates.get(object.metadata.uid) === intent.last;
   }
 
-  /** Records that the service refused another owner mark for this remote. The mark stays as it is. */
-  recordRefusedMark({ metadata }: ManagedObject, id: string): void {
-    this.#refusedMarks.set(metadata.uid, id);
+  /** Records that the service refused another owner mark for this remote. A single refusal may have another cause. */
+  recordRefusedMark({ metadata: { uid } }: ManagedObject, id: string): void {
+    const before = this.#refusedMarks.get(uid);
+    const waitMs = before?.id === id ? Math.min(before.waitMs * 2, LONGEST_MARK_WAIT_MS) : MARK_WAIT_MS;
+    this.#refusedMarks.set(uid, { id, waitMs, tryAt: this.#clock.now() + waitMs });
   }
 
   /** Call it when it is unknown again whether the service refuses the mark. */
@@ -56,8 +64,10 @@ export class ObjectMemory {
     this.#refusedMarks.delete(metadata.uid);
   }
 
-  isMarkRefused({ metadata }: ManagedObject, id: string): boolean {
-    return this.#refusedMarks.get(metadata.uid) === id;
+  /** Seconds until the mark of this remote may be sent again; 0 if it was not refused. */
+  secondsUntilMark({ metadata }: ManagedObject, id: string): number {
+    const refused = this.#refusedMarks.get(metadata.uid);
+    return refused?.id === id ? Math.max((refused.tryAt - this.#clock.now()) / 1000, 0) : 0;
   }
 
   /** Records that an update got no answer, so that the service may or may not have carried it out. */

@@ -38,6 +38,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
     ...retiringOf(context).map((id) => context.account.deferredDeletes.secondsUntil(id) || RETIRING_SECONDS),
     renewsAt === undefined ? undefined : Math.max((renewsAt - serviceNow(context)) / 1000, 1),
     needsResync ? resyncSeconds : undefined,
+    (state.remote && context.account.secondsUntilMark(object, state.remote.id)) || undefined,
   ];
 }
 

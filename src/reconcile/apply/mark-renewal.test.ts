@@ -31,7 +31,7 @@ describe.each(cases)("a $kind.kind that bears the mark of another cluster id, fo
   };
   const hasNewMark = (body: Record<string, unknown>) => ownerMarkOf(body)?.startsWith("c2/") === true;
 
-  it("stays, and the service that refuses the new mark is asked once", async () => {
+  it("stays, and the service that refuses the new mark is asked less and less often", async () => {
     const { object, id } = await given(hasNewMark);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toContain(`update ${id}`);
@@ -40,9 +40,27 @@ describe.each(cases)("a $kind.kind that bears the mark of another cluster id, fo
       await scene.reconcile(object);
     }
     expect(scene.gateway.takeCalls()).not.toContain(`update ${id}`);
+    const times: number[] = [];
+    for (let count = 0; count < 8; count += 1) {
+      const result = await scene.reconcile(object);
+      const { requeueAfterSeconds } = result as { requeueAfterSeconds: number };
+      times.push(Math.ceil(requeueAfterSeconds / 60));
+      await scene.clock.advance(requeueAfterSeconds * 1000);
+    }
+    expect(times).toEqual([15, 60, 120, 240, 480, 960, 1440, 1440]);
     expect(remotes()).toMatchObject([{ id }]);
     expect(scene.reason(object)).toBe("Available: The resource exists in the account as specified");
     expect(scene.condition(object, "Synced")?.status).toBe("True");
+  });
+
+  it("gets the new mark after half an hour, when the service refused it once", async () => {
+    let refusals = 0;
+    const { object } = await given((body) => hasNewMark(body) && ++refusals === 1);
+    await scene.reconcile(object);
+    expect(marks()).toEqual(["c1/team-a/web"]);
+    await scene.clock.advance(1_800_000);
+    await scene.reconcile(object);
+    expect(marks()).toEqual(["c2/team-a/web"]);
   });
 
   it("gets an edit of the spec without the new mark, when the service refuses it", async () => {

@@ -163,7 +163,7 @@ function ownedMetadata(
   if (!updateMembers(kind.resource).includes("metadata")) return {};
   const present = applied.includes("metadata") ? undefined : metadataOf(remote);
   const text = (wanted["metadata"] as string | undefined) ?? present;
-  const mark = account.isMarkRefused(object, remote.id) ? ownerMarkOf(remote) : ownerMark(owner);
+  const mark = account.secondsUntilMark(object, remote.id) > 0 ? ownerMarkOf(remote) : ownerMark(owner);
   const metadata = mark === undefined ? text : withOwnerMark(text, ownerOf(mark));
   return metadata === undefined ? {} : { metadata };
 }
@@ -185,7 +185,7 @@ const hasStaleMark = (context: ReconcileContext, remote: Remote): boolean =>
 
 /** Whether the remote lacks the owner mark of this object, and it can be written. */
 const takesMark = ({ owner, account, kind, object }: ReconcileContext, remote: Remote): boolean =>
-  !account.isMarkRefused(object, remote.id) &&
+  account.secondsUntilMark(object, remote.id) === 0 &&
   (account.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
   account.supports(kind.resource, "update") &&
   ownerMarkOf(remote) !== ownerMark(owner) &&
