@@ -245,6 +245,18 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "end heir", subject: 0 },
     ],
   ],
+  [
+    [2, 3],
+    [0, 2, 3, 5],
+    [
+      { do: "change cluster id" },
+      { do: "drop", subject: 0 },
+      { do: "fault", verb: "update", how: "400" },
+      { do: "reconcile", subject: 2 },
+      { do: "apply", subject: 0, variant: 0 },
+      { do: "drift", subject: 0 },
+    ],
+  ],
 ];
 
 /** What shows the one remote that is always recorded. */
