@@ -101,6 +101,8 @@ const isKind =
 
 /** Whether the service may or may not have carried out a write. */
 export const isOutcomeUnknown = isKind("unknown", "failed");
+/** The service may have carried the change out: the outcome is unknown, or the answer cannot be read. */
+export const mayBeCarriedOut = isKind("unknown", "failed", "unreadable");
 export const isLimited = isKind("limited");
 /** The service could not be reached or could not answer. The request itself is not at fault. */
 export const isUnavailable = isKind("unsent", "unknown", "failed");

@@ -1,4 +1,4 @@
-import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
+import { type GatewayError, isGatewayError, isUnsupported, mayBeCarriedOut } from "../../gateway/errors.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { withArticle } from "../../schema/article.ts";
 import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
@@ -103,8 +103,7 @@ async function sendDelete(context: ReconcileContext, id: string, assertUnused: (
   try {
     return await creatableRemotesOf(context).delete(id, { ...requestOptions(context), assertValid });
   } catch (error) {
-    if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
-      context.account.deleteLimiter.recordUncertain(id);
+    if (mayBeCarriedOut(error)) context.account.deleteLimiter.recordUncertain(id);
     throw error;
   }
 }

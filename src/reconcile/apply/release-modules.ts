@@ -1,6 +1,5 @@
 import { isUnsupported } from "../../gateway/errors.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
-import { idFromSpec } from "../../objects/identity.ts";
 import { conditionOf, isDeleting, isObserveOnly, type ManagedObject } from "../../objects/object.ts";
 import { isModuleRetained } from "../../objects/origin.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
@@ -19,7 +18,7 @@ import { type Plan, plan } from "../desired/plan.ts";
 import { hasForeignMark } from "../find/conflicts.ts";
 import { modulesSetBy } from "../find/module-origins.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
-import { recordLeftModules, referringModulesOf, sentModulesOf } from "../use/left-modules.ts";
+import { idOf, isLastEditTried, recordLeftModules, referringModulesOf, sentModulesOf } from "../use/left-modules.ts";
 
 /**
  * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service
@@ -80,9 +79,9 @@ interface Released {
  * module that was there before stays, unless the spec says otherwise.
  */
 export async function releaseModules(context: ReconcileContext): Promise<Released> {
-  const { kind, object, cluster, changes } = context;
+  const { kind, object, changes } = context;
   const applied = sentModulesOf(kind, object);
-  const id = object.status?.id ?? idFromSpec(kind, object, cluster);
+  const id = idOf(context);
   if (id === undefined || hasForeignMark(context, { id })) return { left: applied, seen: undefined };
   const answered = isAnswered(object);
   const seen = await (answered ? getRemote : readRemote)(context, id);
@@ -161,10 +160,8 @@ function wantedByOthers({ kind, object, cluster }: ReconcileContext, id: string)
  * Whether every request before the deletion was answered and its outcome is in the status. The deletion itself raises
  * the generation by one.
  */
-function isAnswered({ metadata, status }: ManagedObject): boolean {
-  const synced = conditionOf(status, "Synced");
-  return synced?.reason !== "ServiceUnavailable" && (synced?.observedGeneration ?? -1) >= metadata.generation - 1;
-}
+const isAnswered = (object: ManagedObject): boolean =>
+  conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
 
 /** An interrupted change could arrive after the object is gone, and would then set a module that nobody removes. */
 function waitForInterruptedChanges({ account }: ReconcileContext): void {

@@ -1,4 +1,4 @@
-import { isGatewayError, isNotFound, isUnsupported } from "../../gateway/errors.ts";
+import { isGatewayError, isNotFound, isUnsupported, mayBeCarriedOut } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { CHANGE_REFUSED, reconcileErrorOf } from "../../objects/map-error.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
@@ -28,8 +28,7 @@ export async function sendPlan(
     context.account.forgetUnansweredUpdate(context.object);
     return updated;
   } catch (error) {
-    if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
-      context.account.recordUnansweredUpdate(context.object);
+    if (mayBeCarriedOut(error)) context.account.recordUnansweredUpdate(context.object);
     const refused = refusedChange(context, needed, error);
     if (!refused) throw error;
     return refused;

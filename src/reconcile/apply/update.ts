@@ -39,14 +39,19 @@ export async function update(context: ReconcileContext, desired: Desired, known:
     reportDrift(context, needed, reason);
     return remote;
   }
-  await refuseNewForeignMark(context, remote.id);
-  if (sendsShared(context, needed)) await refuseWhileEntriesLoseKind(context);
-  const updated = await sendPlan(context, desired, needed, remote);
+  const updated = await send(context, desired, needed, remote);
   if (updated instanceof Blocked) return withoutChange(context, desired, remote, needed, updated);
   if (!updated) return withoutUpdate(context, desired, remote);
   remote = updated;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted });
   return checkAnswer(context, desired, remote, needed, drifted);
+}
+
+/** Like `sendPlan`, unless the remote is somebody else's by now, or entries of its shared lists would go that stay. */
+async function send(context: ReconcileContext, desired: Desired, needed: Plan, remote: Remote) {
+  await refuseNewForeignMark(context, remote.id);
+  if (sendsShared(context, needed)) await refuseWhileEntriesLoseKind(context);
+  return sendPlan(context, desired, needed, remote);
 }
 
 /**
@@ -60,8 +65,7 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   const seen = fromAnswer(kind.spec, remote);
   const claims = claimsOf(context);
   const needed = plan(kind, { wanted: { metadata }, seen, applied: [], renewed: ["metadata"], claims });
-  await refuseNewForeignMark(context, remote.id);
-  const marked = await sendPlan(context, desired, needed, remote);
+  const marked = await send(context, desired, needed, remote);
   if (marked instanceof Blocked) context.account.recordRefusedMark(context.object, remote.id);
   if (!marked || marked instanceof Blocked) return remote;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted: false });

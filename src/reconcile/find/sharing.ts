@@ -45,13 +45,13 @@ export function leaveEntry(context: ReconcileContext, id: string): void {
 export function leaveDroppedEntries(context: ReconcileContext): void {
   const { kind, object, cluster } = context;
   for (const { fields, trait } of sharedLists(kind.spec)) {
+    const dropped = droppedEntries(object, fields, trait.key);
     const entryKind = cluster.kinds.find((one) => one.kind === trait.kind);
-    const listed = fields.flatMap((field) => entriesOf(object, field, trait.key));
-    const added = fields.flatMap((field) => appliedEntries(field, object.status?.appliedFields ?? []));
-    const wanting = childrenOf(context, trait.kind).filter((child) => wants(child) && mayHave(child, [object]));
-    for (const key of added.filter((one) => !listed.includes(one))) {
+    if (dropped.length === 0 || !entryKind) continue;
+    const wanting = childrenOf(context, trait.kind).filter(wantsEntryOf(object));
+    for (const key of dropped) {
       const others = wanting.filter(({ spec }) => spec[trait.key] === key);
-      if (entryKind) leaveTo(context, entryKind, `${object.status?.id}/${key}`, others);
+      leaveTo(context, entryKind, `${object.status?.id}/${key}`, others);
     }
   }
 }
@@ -90,15 +90,13 @@ export function claimsOf(context: Sharing): Claims {
   const { kind, object, cluster } = context;
   return Object.fromEntries(
     sharedLists(kind.spec).map(({ member, fields, trait }): [string, Claim] => {
-      const listed = fields.flatMap((field) => entriesOf(object, field, trait.key));
-      const added = fields.flatMap((field) => appliedEntries(field, object.status?.appliedFields ?? []));
-      if (added.some((key) => !listed.includes(key)))
+      if (droppedEntries(object, fields, trait.key).length > 0)
         refuseUnreadableKind(cluster, trait.kind, "InUse", `they may need what spec.${fields[0]} no longer lists`);
       const children = childrenOf(context, trait.kind);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       // An object that cannot be read may want what another one is about to remove.
       const leaving = cluster.visibilityOf(trait.kind) === "Unreadable" ? [] : children.filter(leaves);
-      const wanted = keys(children.filter((child) => wants(child) && mayHave(child, [object])));
+      const wanted = keys(children.filter(wantsEntryOf(object)));
       return [member, { wanted, leaving: keys(leaving) }];
     }),
   );
@@ -130,6 +128,18 @@ function childrenOf({ kind, object, cluster }: Sharing, childKind: string): Mana
     .filter((referrer) => referrer.kind.kind === childKind && cluster.shareAccount(referrer.object, object));
   return distinct([...inside, ...named.map((referrer) => referrer.object)]);
 }
+
+/** The entries that this object has added to its list and no longer lists. `key`: the field that names an entry. */
+function droppedEntries(object: ManagedObject, fields: readonly string[], key: string): string[] {
+  const listed = fields.flatMap((field) => entriesOf(object, field, key));
+  const added = fields.flatMap((field) => appliedEntries(field, object.status?.appliedFields ?? []));
+  return added.filter((one) => !listed.includes(one));
+}
+
+const wantsEntryOf =
+  (parent: ManagedObject) =>
+  (child: ManagedObject): boolean =>
+    wants(child) && mayHave(child, [parent]);
 
 const keyOf = (id: string): string => id.slice(id.indexOf("/") + 1);
 const parentIDOf = (id: string): string => id.slice(0, id.indexOf("/"));

@@ -46,12 +46,15 @@ export async function recordAllModulesLeft(context: ReconcileContext): Promise<v
   await recordLeftModules(context, left, isCarriedOut(object) ? undefined : await readModules(context, left));
 }
 
-/** Whether the account has what the spec says. The deletion itself raises the generation by one. */
-function isCarriedOut({ metadata, status }: ManagedObject): boolean {
-  const synced = conditionOf(status, "Synced");
-  const isCurrent = (synced?.observedGeneration ?? -1) >= metadata.generation - 1;
-  return isCurrent && synced?.status === "True" && status?.drift === undefined;
-}
+/** Whether the last edit of an object that is being deleted was tried. The deletion itself raises the generation by one. */
+export const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>
+  (conditionOf(status, "Synced")?.observedGeneration ?? -1) >= metadata.generation - 1;
+
+/** Whether the account has what the spec says. */
+const isCarriedOut = (object: ManagedObject): boolean =>
+  isLastEditTried(object) &&
+  conditionOf(object.status, "Synced")?.status === "True" &&
+  object.status?.drift === undefined;
 
 /** `Unknown` when the service does not tell. */
 async function readModules(context: ReconcileContext, fields: readonly string[]): Promise<Remote | "Unknown"> {
@@ -69,7 +72,7 @@ async function readModules(context: ReconcileContext, fields: readonly string[])
   }
 }
 
-const idOf = ({ kind, object, cluster }: ReconcileContext): string | undefined =>
+export const idOf = ({ kind, object, cluster }: ReconcileContext): string | undefined =>
   object.status?.id ?? idFromSpec(kind, object, cluster);
 
 /**
