@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 import { Scene } from "../testing/scene.ts";
 
@@ -101,4 +102,19 @@ it("an entry that somebody has removed does not hold its object, also when drift
   await scene.deleteAndSettle(object);
   expect(scene.cluster.exists(object)).toBe(false);
   expect(types()).toEqual(["a.v0"]);
+});
+
+it("a renewed owner mark leaves the entries of objects that go because their kind does", async () => {
+  await given("b", "b.v0");
+  const subscription = await scene.apply(EventSubscription, "audit", listing("a.v0"));
+  const object = await scene.apply(EventSource, "b", specOf("b.v0"));
+  scene.changeClusterID("c2");
+  scene.cluster.kindsDeleting.add("EventSource");
+  scene.cluster.delete(object);
+  await scene.reconcile(subscription);
+  expect(types()).toEqual(["a.v0", "b.v0"]);
+  await scene.deleteAndSettle(object);
+  await scene.settle(subscription, 3);
+  expect(types()).toEqual(["a.v0", "b.v0"]);
+  expect(ownerMarkOf(scene.gateway.remote(EventSubscription.resource, id) ?? {})).toBe("c2/team-a/audit");
 });
