@@ -5,7 +5,7 @@ import { randomFrom } from "../../tools/shared/random.ts";
 import type { FaultOptions } from "../../tools/simulator/control/faults.ts";
 import { ClusterGate, type Guard, isWatch, type Substitute } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
-import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
+import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";
 
 /** What an API server says instead of an answer. */
 const refusal = (code: number, reason: string, retryAfterSeconds?: number): Substitute => ({
@@ -68,9 +68,7 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
     behave(() => undefined);
   }
 
-  test("of the API server: a watch has expired, while it is open and when it is resumed", {
-    timeout: DISRUPTION_MS,
-  }, async () => {
+  test("of the API server: a watch has expired, while it is open and when it is resumed", async () => {
     const before = lists;
     await disruption.survive(async () => {
       const gone = refusal(410, "Expired");
@@ -87,14 +85,13 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
     expect(lists - before).toBeGreaterThan(20);
   });
 
-  test("of the API server: too many requests, unavailable, failed, and late", { timeout: DISRUPTION_MS }, () =>
+  test("of the API server: too many requests, unavailable, failed, and late", () =>
     disruption.survive(async () => {
       const outage = during(6_000, overloaded);
       await sleep(2_000);
       gate.endWatches(`{"type":"ERROR","object":${statusOf(500, "InternalError")}}`);
       await outage;
-    }),
-  );
+    }));
 
   const refusing: FaultOptions[] = [
     { action: { rateLimit: { retryAfterSeconds: 1 } } },
@@ -118,7 +115,7 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
   test.each([
     { how: "too many requests, and unavailable", faults: refusing, probability: 0.15 },
     { how: "slow, garbage, cut off before it acts and after, and none at all", faults: broken, probability: 0.05 },
-  ])("of the service: $how", { timeout: DISRUPTION_MS }, ({ faults, probability }) =>
+  ])("of the service: $how", ({ faults, probability }) =>
     disruption.survive(async () => {
       const { control } = world.simulator;
       for (const fault of faults) control.fault({ ...fault, probability, times: Number.POSITIVE_INFINITY });

@@ -10,7 +10,7 @@ import { randomFrom } from "../../tools/shared/random.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { World } from "../support/world.ts";
-import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
+import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";
 
 const COUNT = 40;
 
@@ -45,7 +45,7 @@ const rows = (): Members[] => world.simulator.control.objects("backends/tunnel_g
 
 /** Every object has one remote, and every remote an object; each was made once. */
 async function expectOneToOne(objects: readonly KubeJSON[]): Promise<void> {
-  const now = await world.until("all are Ready", () => world.allReady(objects).catch(() => undefined), 60);
+  const now = await world.until("all are Ready", () => world.allReady(objects).catch(() => undefined));
   expect(
     rows()
       .map(({ id }) => id)
@@ -76,7 +76,7 @@ async function survive(wave: string, away: () => Promise<unknown>): Promise<void
 /** What is there from the waves before. */
 const known: KubeJSON[] = [];
 
-test("the API server is killed and started again", { timeout: 120_000 }, ({ skip }) => {
+test("the API server is killed and started again", ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   return survive("killed", async () => {
     await cluster.stopAPIServer?.("SIGKILL");
@@ -85,7 +85,7 @@ test("the API server is killed and started again", { timeout: 120_000 }, ({ skip
   });
 });
 
-test("the API server is frozen with all connections open, and continues", { timeout: 120_000 }, ({ skip }) => {
+test("the API server is frozen with all connections open, and continues", ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   return survive("frozen", async () => {
     await cluster.stopAPIServer?.("SIGSTOP");
@@ -94,7 +94,7 @@ test("the API server is frozen with all connections open, and continues", { time
   });
 });
 
-test("the API server is killed while the service is away as well", { timeout: 120_000 }, ({ skip }) => {
+test("the API server is killed while the service is away as well", ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   return survive("both", async () => {
     world.simulator.control.outage(true);
@@ -109,7 +109,7 @@ test("the API server is killed while the service is away as well", { timeout: 12
   });
 });
 
-test("the API server is killed while objects are deleted", { timeout: 120_000 }, async ({ skip }) => {
+test("the API server is killed while objects are deleted", async ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   const { control } = world.simulator;
   const deleting = Promise.allSettled(known.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
@@ -119,7 +119,7 @@ test("the API server is killed while objects are deleted", { timeout: 120_000 },
   await cluster.startAPIServer?.();
   await deleting;
   await Promise.allSettled(known.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
-  await world.until("all are gone", async () => (await world.kube.all()).length === 0, 60);
+  await world.until("all are gone", async () => (await world.kube.all()).length === 0);
   expect(control.accountIsEmpty()).toBe(true);
 });
 
@@ -134,7 +134,7 @@ describe.each([seed()])("another process, with CHAOS_SEED=%d", (chosen) => {
 
   afterAll(() => Promise.all([link.close(), kubeconfig.remove()]));
 
-  test("starts while the API server is away", { timeout: DISRUPTION_MS }, async ({ skip }) => {
+  test("starts while the API server is away", async ({ skip }) => {
     if (!cluster.stopAPIServer) skip("the control plane is not ours");
     await world.operator.stop();
     await cluster.stopAPIServer?.("SIGKILL");
@@ -145,9 +145,7 @@ describe.each([seed()])("another process, with CHAOS_SEED=%d", (chosen) => {
     expect(await ready()).toBe(true);
   });
 
-  test("lists again after etcd was compacted while its watches were cut", { timeout: DISRUPTION_MS }, async ({
-    skip,
-  }) => {
+  test("lists again after etcd was compacted while its watches were cut", async ({ skip }) => {
     if (!cluster.compact) skip("the control plane is not ours");
     const disruption = new DisruptionTest(world, randomFrom(chosen));
     await disruption.begin();

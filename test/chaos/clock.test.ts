@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import { useWorld } from "../support/world.ts";
-import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
+import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -35,7 +35,7 @@ describe.each([seed()])("the calendar of the operator is set, with CHAOS_SEED=%d
     ["forward and back", [1, -3, 5, -2, 0.01, -1]],
     ["far into the past, and left there", [-48]],
     ["far into the future, and left there", [96]],
-  ])("%s", { timeout: DISRUPTION_MS }, async (_, hours) => {
+  ])("%s", async (_, hours) => {
     const lease = () => world.get("lease", "tunnel-gateway-operator");
     const { spec: before } = await lease();
     await disruption.survive(async () => {

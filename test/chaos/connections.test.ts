@@ -5,7 +5,7 @@ import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { useWorld } from "../support/world.ts";
-import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
+import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";
 
 describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (chosen) => {
   const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
@@ -40,44 +40,38 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
     await Promise.all([link.close(), kubeconfig.remove()]);
   });
 
-  test("no data passes for a while, and both ends stay open", { timeout: DISRUPTION_MS }, () =>
+  test("no data passes for a while, and both ends stay open", () =>
     disruption.survive(async () => {
       link.startDropping();
       await sleep(4_000);
       link.stopDropping();
-    }),
-  );
+    }));
 
-  test(
-    "the token is revoked, and its file absent, then empty, until there is a new one",
-    { timeout: DISRUPTION_MS },
-    () =>
-      disruption.survive(async () => {
-        const token = await newToken("second");
-        await rm(kubeconfig.tokenFile);
-        await world.kube.delete("Secret", "first");
-        const refused = () => world.operator.metric("rest_client_requests_total", { code: "401" });
-        await world.until("the old token is refused", async () => (await refused()) > 0);
-        // watches have to be let in again
-        link.cut();
-        await sleep(1_000);
-        expect(await world.operator.read("/healthz")).toContain("ok");
-        await writeFile(kubeconfig.tokenFile, "");
-        link.cut();
-        await sleep(1_000);
-        await writeFile(kubeconfig.tokenFile, token);
-      }),
-  );
+  test("the token is revoked, and its file absent, then empty, until there is a new one", () =>
+    disruption.survive(async () => {
+      const token = await newToken("second");
+      await rm(kubeconfig.tokenFile);
+      await world.kube.delete("Secret", "first");
+      const refused = () => world.operator.metric("rest_client_requests_total", { code: "401" });
+      await world.until("the old token is refused", async () => (await refused()) > 0);
+      // watches have to be let in again
+      link.cut();
+      await sleep(1_000);
+      expect(await world.operator.read("/healthz")).toContain("ok");
+      await writeFile(kubeconfig.tokenFile, "");
+      link.cut();
+      await sleep(1_000);
+      await writeFile(kubeconfig.tokenFile, token);
+    }));
 
   // last, since each cut makes a watch hesitate longer
-  test("connections are reset again and again", { timeout: DISRUPTION_MS }, () =>
+  test("connections are reset again and again", () =>
     disruption.survive(async () => {
       for (let cuts = 0; cuts < 12; cuts += 1) {
         link.cut();
         await sleep(100 + random.below(500));
       }
-    }),
-  );
+    }));
 });
 
 /** So much faster run the clocks of an operator that would otherwise wait three minutes for a sign of life. */
@@ -102,9 +96,7 @@ describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
     await Promise.all([link.close(), kubeconfig.remove()]);
   });
 
-  test("every connection is dead, and the operator never gets an error for it", {
-    timeout: DISRUPTION_MS,
-  }, async () => {
+  test("every connection is dead, and the operator never gets an error for it", async () => {
     await disruption.survive(async () => {
       await sleep(1_000);
       link.dropConnections();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Members } from "../../tools/simulator/shape/members.ts";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 import { type Point, type StepName, traces } from "./support/steps.ts";
 import { type Case, casesOf, type Subject } from "./support/subjects.ts";
 
@@ -33,7 +33,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an adop
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 import type { Point } from "./support/steps.ts";
 import { creatingCases, type Moment, sought } from "./support/subjects.ts";
 
@@ -32,7 +32,7 @@ describe("killed within a create, and again and again within the recovery", () =
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 
@@ -61,7 +61,7 @@ describe("killed within a create, then edited before the next process starts", (
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 

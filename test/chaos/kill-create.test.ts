@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 import { type Point, type StepName, stepTypeOf, traces } from "./support/steps.ts";
 import { casesOf, type Subject, sought, subjects } from "./support/subjects.ts";
 
@@ -29,7 +29,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a creat
     await stage.restart();
     objects = await stage.allReady(cases);
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 
@@ -58,7 +58,7 @@ describe("killed while creates wait for their turn", () => {
     await stage.start({ REQUESTS_PER_MINUTE: "30" });
     await stage.world.until("one had its turn", async () => made().length > 0);
     await stage.world.operator.stop("SIGKILL");
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds as definitions } from "../../src/kinds/index.ts";
 import { INTENT_KEY_SECRET } from "../../src/schema/contract.ts";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 import { type Point, type StepName, stepTypeOf, traces } from "./support/steps.ts";
 import { type Case, casesOf, creatingCases, type Subject, subjects } from "./support/subjects.ts";
 
@@ -24,7 +24,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a delet
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 
@@ -83,7 +83,7 @@ describe("killed while it asks whether a namespace or kind is being deleted", ()
     stage.others.remove(String(user["id"]));
     await stage.allGone();
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   nothingIsLeft(cases);
 });
@@ -105,7 +105,7 @@ describe("killed within a create, then deleted together with its Secret", () => 
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 
@@ -136,7 +136,7 @@ describe("killed within an update, then deleted", () => {
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   nothingIsLeft(cases);
 });

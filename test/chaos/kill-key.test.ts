@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { isAccepted, isTokenLost } from "./support/replacements.ts";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 import { casesOf, type Subject, subjects } from "./support/subjects.ts";
 
 const stage = useStage();
@@ -21,7 +21,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of the cre
     await stage.world.until("one is left of each", async () => cases.every((one) => stage.remotesOf(one).length === 1));
     await stage.world.quiet();
     objects = await stage.objects();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 

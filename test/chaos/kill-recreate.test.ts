@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recreating } from "./support/replacements.ts";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 import type { Point } from "./support/steps.ts";
 import { type Subject, subjects } from "./support/subjects.ts";
 
@@ -36,7 +36,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a recre
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { replacementCases } from "./support/replacements.ts";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 
 const stage = useStage();
 
@@ -43,7 +43,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a repla
       throw new Error(`Not through: ${left.join(", ")}`, { cause });
     });
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 

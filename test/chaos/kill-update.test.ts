@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { STAGE_MS, useStage } from "./support/stage.ts";
+import { useStage } from "./support/stage.ts";
 import { type Point, type StepName, traces } from "./support/steps.ts";
 import { casesOf, type Subject } from "./support/subjects.ts";
 
@@ -21,7 +21,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an upda
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  }, STAGE_MS);
+  });
 
   afterAll(() => stage.clear());
 

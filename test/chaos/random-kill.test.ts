@@ -23,7 +23,7 @@ describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => 
   beforeAll(() => kills.open());
   afterAll(() => kills.close());
 
-  test("the account ends as the objects say, with no other remotes", { timeout: 120_000 }, async () => {
+  test("the account ends as the objects say, with no other remotes", async () => {
     others = new ForeignRemotes(world.simulator);
     for (const { of, name } of Population.labels) others.add(of.collection, of.lookalike(`${name}-1`));
     await population.begin();

@@ -7,13 +7,11 @@ import { useWorld } from "../support/world.ts";
 
 const LEASE = "tunnel-gateway-operator";
 
-/** After a leader was lost another one leads within this: the lease lasts 15 seconds. */
-const TAKEOVER_MS = 20_000;
+/** After a leader was lost another one leads within this, also on a busy machine: the lease lasts 15 seconds. */
+const TAKEOVER_MS = 30_000;
 
-/** Enough for the next look at a lease that was released, and less than any other would last on. */
-const HANDOVER_MS = 10_000;
-
-const STAGE_MS = 90_000;
+/** Less than a lease that was not released would last on. */
+const HANDOVER_MS = 14_000;
 
 const world = useWorld({ startOperator: false, simulator: { latencyMs: 20 } });
 
@@ -21,7 +19,7 @@ const replicas: Replica[] = [];
 // A first start waits for answers of other installations, which is no part of the stories.
 beforeAll(async () => {
   await (await launch()).operator.started();
-}, 60_000);
+});
 afterAll(() => Promise.all(replicas.map((replica) => replica.close())));
 
 async function launch(): Promise<Replica> {
@@ -51,7 +49,7 @@ const holder = async (): Promise<string | undefined> =>
 async function inTheMiddleOf(objects: readonly KubeJSON[]): Promise<{ applied: Promise<void> }> {
   const before = made();
   const applied = concurrently(objects, 16, (object) => world.kube.apply(object));
-  await Promise.race([applied, world.until("creates are under way", async () => made() >= before + 20, 60)]);
+  await Promise.race([applied, world.until("creates are under way", async () => made() >= before + 20)]);
   return { applied };
 }
 
@@ -64,13 +62,13 @@ async function takeover(by: Replica): Promise<number> {
 
 /** Every object has one remote, and every remote an object; each was made once. */
 async function expectOneToOne(): Promise<void> {
-  const now = await world.until("all are Ready", () => world.allReady(known).catch(() => undefined), 60);
+  const now = await world.until("all are Ready", () => world.allReady(known).catch(() => undefined));
   const ids = (of: readonly KubeJSON[]) => of.map(({ id }) => id).sort();
   expect(ids(rows())).toEqual(ids(now.map(({ status }) => status)));
   expect(made()).toBe(known.length);
 }
 
-test("the leader is killed in the middle of creates whose answers are cut", { timeout: STAGE_MS }, async () => {
+test("the leader is killed in the middle of creates whose answers are cut", async () => {
   const leader = replicas.at(-1) as Replica;
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());
@@ -86,9 +84,7 @@ test("the leader is killed in the middle of creates whose answers are cut", { ti
   world.simulator.control.clearFaults();
 });
 
-test("a leader that was suspended for longer than its lease sends no more requests, and exits", {
-  timeout: STAGE_MS,
-}, async () => {
+test("a leader that was suspended for longer than its lease sends no more requests, and exits", async () => {
   const leader = replicas.at(-1) as Replica;
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());
@@ -105,7 +101,7 @@ test("a leader that was suspended for longer than its lease sends no more reques
   await expectOneToOne();
 });
 
-test("a leader that gets SIGTERM hands over at once", { timeout: STAGE_MS }, async () => {
+test("a leader that gets SIGTERM hands over at once", async () => {
   const leader = replicas.at(-1) as Replica;
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());

@@ -110,7 +110,7 @@ test("every example becomes Ready without a health expression", async () => {
   expect((await world.kube.list(...new Set(all.filter(isOurs).map(({ kind }) => kind as string)))).every(isReady)).toBe(
     true,
   );
-}, 120_000);
+});
 
 test("a commit changes the remote", async () => {
   const id = await commit({ "objects/one.yaml": file(policy("one", { description: "first" })) });
@@ -120,7 +120,7 @@ test("a commit changes the remote", async () => {
   await kustomization(next, { status: "True" });
   expect(descriptions()).toContain("second");
   expect(descriptions()).not.toContain("first");
-}, 120_000);
+});
 
 test("while the Kustomization is suspended nothing changes, and when it is resumed the commits are applied", async () => {
   await kubectl(["patch", "kustomization", "gateway-objects", "--type=merge", "-p", '{"spec":{"suspend":true}}']);
@@ -130,7 +130,7 @@ test("while the Kustomization is suspended nothing changes, and when it is resum
   await kubectl(["patch", "kustomization", "gateway-objects", "--type=merge", "-p", '{"spec":{"suspend":false}}']);
   await kustomization(id, { status: "True" });
   expect(descriptions()).toContain("third");
-}, 120_000);
+});
 
 test("an object that waits for another one holds the Kustomization back until that one exists", async () => {
   const edge = manifest("TCPEdge", "waiting", {
@@ -143,7 +143,7 @@ test("an object that waits for another one holds the Kustomization back until th
   await world.condition("TCPEdge", "waiting", { type: "Ready", status: "False" });
   await world.kube.apply(manifest("TunnelGroupBackend", "later", { labels: { app: "later" } }));
   await kustomization(id, { status: "True" });
-}, 120_000);
+});
 
 test("a Stalled object fails the Kustomization early, and a commit that repairs the object is applied", async () => {
   const broken = manifest("IPPolicy", "adopted", { adopt: { id: "ipp_nothing" } }) as KubeJSON;
@@ -154,14 +154,14 @@ test("a Stalled object fails the Kustomization early, and a commit that repairs 
   expect(message).toContain(`IPPolicy/${world.namespace}/adopted`);
   const repaired = await commit({ "objects/broken.yaml": file(policy("adopted")) });
   await kustomization(repaired, { status: "True" });
-}, 120_000);
+});
 
 test("an object that is removed from the repository is removed from the account", async () => {
   const id = await commit({ "objects/one.yaml": undefined, "objects/broken.yaml": undefined });
   await kustomization(id, { status: "True" });
   await world.gone("IPPolicy", "one");
   expect(descriptions()).not.toContain("third");
-}, 120_000);
+});
 
 test(`${MANY} objects become Ready together`, async () => {
   const many = Array.from({ length: MANY }, (_, index) => policy(`many-${index}`, { description: `many ${index}` }));
@@ -170,14 +170,14 @@ test(`${MANY} objects become Ready together`, async () => {
   await kustomization(id, { status: "True" }, 180);
   console.error(`${MANY} objects are Ready ${Math.round((performance.now() - begin) / 1000)} s after their commit`);
   expect(descriptions().filter((text) => String(text).startsWith("many "))).toHaveLength(MANY);
-}, 300_000);
+});
 
 test("when the Kustomization is deleted it waits until nothing is left in the account", async () => {
   await kubectl(["delete", "kustomization", "gateway-objects", "--timeout=200s"]);
   expect(remotes()).toEqual([]);
   const left = (await world.kube.custom()).filter(isOurs);
   expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(["TunnelGroupBackend later"]);
-}, 300_000);
+});
 
 // guards against a chart that cannot be uninstalled: its hook is a Job in this namespace
 test("the namespace of the operator stays when its Kustomization is deleted", async () => {
@@ -187,4 +187,4 @@ test("the namespace of the operator stays when its Kustomization is deleted", as
   const { stdout } = await world.cluster.kubectlRun(["get", "namespace", metadata.name, "-o", "json"]);
   expect(JSON.parse(stdout).metadata.deletionTimestamp).toBeUndefined();
   await world.cluster.kubectlRun(["delete", "namespace", metadata.name, "--wait=false"]);
-}, 120_000);
+});

@@ -102,7 +102,7 @@ describe("a release with one value", () => {
     expect(notes).toContain("WARNING: no credentials are configured");
     expect(notes).toContain(`kubectl create secret generic ${SECRET}`);
     operator = await release.operator();
-  }, 90_000);
+  });
 
   test("tells objects that there are no credentials, and goes on by itself when there are", async () => {
     await world.kubectl("create", "namespace", TEAM);
@@ -115,7 +115,7 @@ describe("a release with one value", () => {
     await world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE, literal);
     await operator.syncVolumes();
     await until("it is Ready", async () => (await team()).every(isReady), 60);
-  }, 90_000);
+  });
 
   test("takes up a key that is rotated, without a restart", async () => {
     const { apiKeys } = world.simulator.control;
@@ -127,7 +127,7 @@ describe("a release with one value", () => {
     apiKeys.accept(world.simulator.apiKey);
     await patchSecret(world.simulator.apiKey);
     await world.kubectl("delete", "reservedaddress", "rotated", "-n", TEAM, "--timeout=20s");
-  }, 90_000);
+  });
 
   test("keeps what Helm stores well below the limit of a Secret", async () => {
     const secrets = await world.get("secrets", "-n", NAMESPACE, "-l", "owner=helm");
@@ -200,7 +200,7 @@ test("all examples become Ready with the rights of the chart, and no request is 
   await allReady();
   const denied = world.proxy.requests.filter(({ status }) => status === 403);
   expect(denied).toEqual([]);
-}, 90_000);
+});
 
 test("sessions are mirrored in the namespace of the release, and commands obeyed", async () => {
   const sessions = async (): Promise<KubeJSON[]> => (await world.get("tunnelsessions", "-n", NAMESPACE)).items;
@@ -266,7 +266,7 @@ test("an installation that cannot see this one finds a copy of its Lease, until 
   await until("the copy is there", async () => (await leases()).includes(copy), 20);
   await world.kubectl("delete", "lease", "tunnel-gateway-operator", "-n", "elsewhere");
   await until("the copy is gone", async () => (await leases()) === "", 20);
-}, 60_000);
+});
 
 test("each rule is needed: without it, what it was used for is denied", async () => {
   await operator.stop();
@@ -298,7 +298,7 @@ test("each rule is needed: without it, what it was used for is denied", async ()
     await until("all is granted again", async () => !(await answers(rightsOf(rules))).some(Boolean), 10);
   }
   operator = await release.operator();
-}, 90_000);
+});
 
 describe("uninstalling with policy retain", () => {
   let before: KubeJSON;
@@ -313,7 +313,7 @@ describe("uninstalling with policy retain", () => {
     expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
     expect(job.output).toMatch(/Released \d+ objects; the account keeps what they stand for/);
     expect((await team()).filter((object) => !isReleased(object))).toEqual([]);
-  }, 60_000);
+  });
 
   test("afterwards the objects, their kinds and the account are as before, and the rest is gone", async () => {
     const objects = (await team()).length;
@@ -337,7 +337,7 @@ describe("uninstalling with policy retain", () => {
     await allReady();
     await until("all objects are held again", async () => (await team()).every((object) => !isReleased(object)));
     expect(world.simulator.control.summary()).toEqual(before);
-  }, 90_000);
+  });
 });
 
 describe("uninstalling with policy delete", () => {
@@ -350,7 +350,7 @@ describe("uninstalling with policy delete", () => {
     // On a busy machine, more may still be there after 8 s.
     expect(job.output).toMatch(/Still there:\n(?: {2}.*\n)*? {2}IPPolicy team\//);
     await world.kubectl("annotate", "ippolicies", "--all", "-n", TEAM, "tunnelgateway.dev/paused-");
-  }, 60_000);
+  });
 
   test("the next one goes on, and leaves nothing in cluster and account", async () => {
     await using job = await release.uninstallJob();
@@ -360,14 +360,14 @@ describe("uninstalling with policy delete", () => {
     expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
     expect(await leases()).toBe("");
     await release.uninstall();
-  }, 60_000);
+  });
 
   test("one that is repeated after that finds nothing to do", async () => {
     await release.install({ "uninstall.policy": "delete" });
     await using job = await release.uninstallJob();
     expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
     await release.uninstall();
-  }, 60_000);
+  });
 
   test("of the rights that the chart grants, none is without use", async () => {
     expect(granted.operator.length).toBeGreaterThan(50);

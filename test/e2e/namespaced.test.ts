@@ -71,7 +71,7 @@ test("sessions are mirrored, and commanded, in its own namespace", async () => {
     manifest("AgentCommand", "stop", { command: "Stop", sessionRef: { name: session.metadata.name } }),
   );
   await until("the command has run", async () => (await world.objects(NAMESPACE)).some(isReady));
-}, 90_000);
+});
 
 test("an installation that would have the same objects waits, and says for whom", async () => {
   const all = world.release("all", "everything");
@@ -89,7 +89,7 @@ test("an installation that would have the same objects waits, and says for whom"
     await second[Symbol.asyncDispose]();
   }
   await all.uninstall();
-}, 180_000);
+});
 
 test("it waits for an installation of all namespaces that was there before, and goes on when that one has ended", async () => {
   await operator.stop();
@@ -107,7 +107,7 @@ test("it waits for an installation of all namespaces that was there before, and 
   operator = second;
   await first[Symbol.asyncDispose]();
   await all.uninstall();
-}, 180_000);
+});
 
 test("doctor finds nothing to say", async () => {
   await using doctor = await release.doctor();
@@ -141,7 +141,7 @@ test("objects that go with their definition leave their remotes, since discovery
   );
   const { labels, annotations } = metadata;
   await world.apply(undefined, { apiVersion, kind, metadata: { name, labels, annotations }, spec });
-}, 60_000);
+});
 
 test("the hook releases its namespaces alone", async () => {
   await world.apply(WATCHED, manifest("ReservedAddress", "second", { region: "eu" }));
@@ -158,7 +158,7 @@ test("the hook releases its namespaces alone", async () => {
   expect(metadata.finalizers ?? []).toEqual([]);
   expect(await finalizersOf(WATCHED)).toEqual([]);
   expect(world.simulator.control.objects("reserved_addrs")).toHaveLength(1);
-}, 60_000);
+});
 
 // Last: what waits for a namespace that is gone would not be ready in the other tests.
 describe("a namespace that is deleted with objects in it", () => {
@@ -179,7 +179,7 @@ describe("a namespace that is deleted with objects in it", () => {
   beforeAll(async () => {
     before = world.simulator.control.summary();
     operator = await release.operator();
-  }, 60_000);
+  });
 
   test("waits for an operator that is not running, and ends when it runs again", async () => {
     await fill(STUCK);
@@ -191,12 +191,12 @@ describe("a namespace that is deleted with objects in it", () => {
     operator = await release.operator();
     await until("the namespace is gone", isGone(STUCK), 90);
     expect(world.simulator.control.summary()).toEqual(before);
-  }, 180_000);
+  });
 
   test("ends, and with it what its objects stand for, although its Role goes first", async () => {
     await fill(GOING);
     await world.kubectl("delete", "namespace", GOING, "--wait=false");
     await until("the namespace is gone", isGone(GOING), 90);
     expect(world.simulator.control.summary()).toEqual(before);
-  }, 120_000);
+  });
 });

@@ -97,7 +97,7 @@ describe.each(earlierVersions())("from $name", ({ isCopy, unpack }) => {
     const { code, stderr } = await install("--timeout", "5s");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(DEPLOYMENT) });
     await succeeded(helm("uninstall", "gateway", "--no-hooks"));
-  }, 60_000);
+  });
 
   test("the older chart is installed, and its objects become Ready", async () => {
     kubelet = await Kubelet.start(world.cluster);
@@ -108,25 +108,25 @@ describe.each(earlierVersions())("from $name", ({ isCopy, unpack }) => {
     expect(schemas(await definitions())).toEqual(before);
     await world.apply(TEAM, ...older.objects, manifest("ReservedAddress", "probe", {}));
     await allReady();
-  }, 120_000);
+  });
 
   test("an upgrade brings the present definitions, and changes no object or remote", async () => {
     await unnoticed(() => succeeded(helm("upgrade", "gateway", chart, "--reset-then-reuse-values", "--wait")));
     expect(schemas(await definitions())).toEqual(await schemasOf(chart));
     await world.apply(TEAM, manifest("IPPolicy", "later", { [LATER_FIELD]: "Report" }));
     await allReady();
-  }, 120_000);
+  });
 
   test("a rollback restores the older chart, and changes no object or remote", async () => {
     await unnoticed(() => succeeded(helm("rollback", "gateway", "--wait")));
     expect(schemas(await definitions())).toEqual(await schemasOf(older.chart));
-  }, 120_000);
+  });
 
   test("and it can be upgraded again", async () => {
     await unnoticed(() => succeeded(helm("upgrade", "gateway", chart, "--reset-then-reuse-values", "--wait")));
     const { items } = await world.get("pods", "-n", NAMESPACE);
     expect(items).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 const schemas = (definitions: readonly KubeJSON[]): Map<string, KubeJSON> =>

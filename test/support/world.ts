@@ -134,7 +134,7 @@ export class World {
   }
 
   /** Asks until the answer is neither undefined nor false. Fails after a time, with the last lines of the operator. */
-  async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 60): Promise<T> {
+  async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 120): Promise<T> {
     const begin = Date.now();
     for (;;) {
       const answer = await ask();

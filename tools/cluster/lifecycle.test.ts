@@ -36,7 +36,7 @@ async function expectNothingLeft(directory: string, pids: number[]): Promise<voi
   await expect.poll(() => existsSync(directory), settled).toBe(false);
 }
 
-describe.runIf(ours)("a cluster of our own", { timeout: 120_000 }, () => {
+describe.runIf(ours)("a cluster of our own", () => {
   test("leaves no process and no directory after stop, which may be called again", async () => {
     const { directory, stop } = await ownCluster();
     const { all } = await pidsOf(directory);

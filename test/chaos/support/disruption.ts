@@ -9,9 +9,6 @@ import { Population } from "./population.ts";
 /** A short timeout: a create whose answer was lost is settled 5 seconds after its intent was recorded. */
 export const DISRUPTION_ENV = { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" };
 
-/** Time for one test: a fault, the work that remains after it, and the time at rest. */
-export const DISRUPTION_MS = 120_000;
-
 /** For this long after a fault, objects are still changed. */
 const AFTERWARDS_MS = 500;
 

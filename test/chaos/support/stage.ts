@@ -24,11 +24,6 @@ import {
 } from "./steps.ts";
 import { type Case, manifestsOf } from "./subjects.ts";
 
-const PATIENCE_SECONDS = 40;
-
-/** Time for a hook that starts and kills several processes, on a busy machine. */
-export const STAGE_MS = 120_000;
-
 interface Hold {
   readonly point: Point;
   readonly released: PromiseWithResolvers<void>;
@@ -127,7 +122,7 @@ export class Stage {
     this.#steps = [];
     await begin();
     const isEverywhere = async () => missing().length === 0;
-    const everywhere = this.world.until("the operator is everywhere", isEverywhere, PATIENCE_SECONDS);
+    const everywhere = this.world.until("the operator is everywhere", isEverywhere);
     await everywhere.catch((cause) => {
       throw new Error(`The operator never came to ${JSON.stringify(missing())}`, { cause });
     });
@@ -204,7 +199,7 @@ export class Stage {
       objects = byName(now);
       return cases.every(({ name }) => isReady(objects.get(name))) && objects;
     };
-    const ready = this.world.untilObjects("all are ready", managedKinds, answer, PATIENCE_SECONDS);
+    const ready = this.world.untilObjects("all are ready", managedKinds, answer);
     return ready.catch((cause) => {
       const unready = cases.map(({ name }) => objects.get(name)).filter((object) => !isReady(object));
       throw new Error(
@@ -249,7 +244,7 @@ export class Stage {
 
   async allGone(): Promise<void> {
     const isGone = (objects: readonly KubeJSON[]) => objects.length === 0;
-    await this.world.untilObjects("all are gone", managedKinds, isGone, PATIENCE_SECONDS);
+    await this.world.untilObjects("all are gone", managedKinds, isGone);
   }
 
   #isDue({ of, after }: Point): boolean {

@@ -58,7 +58,7 @@ test("troubleshooting", async () => {
   expect(world.simulator.control.get(status.id)).not.toBeNull();
   page.take("See each request to the service", "json");
   expect(left(page)).toEqual([]);
-}, 120_000);
+});
 
 describe("with k9s", () => {
   /** As k9s puts values in the place of its variables, before it runs the command of a key. */
@@ -121,7 +121,7 @@ test("certificates with cert-manager: all that refers to its Secrets becomes Rea
     await world.allReady(ours);
   }
   expect(left(page)).toEqual([]);
-}, 60_000);
+});
 
 test("tunnel sessions, and a command to their agents", async () => {
   const page = await Page.read("docs/sessions.md", shell);
@@ -138,7 +138,7 @@ test("tunnel sessions, and a command to their agents", async () => {
   for (const { metadata } of await sessions()) expect(printed).toContain(metadata.name);
   expect(left(page)).toEqual([]);
   await world.delete("GatewayAccount", "default");
-}, 120_000);
+});
 
 describe("disaster recovery", () => {
   let page: Page;
@@ -167,7 +167,7 @@ describe("disaster recovery", () => {
     await world.delete("IPPolicy", "lost", "--timeout=60s");
     expect(world.simulator.control.get(status.id)).not.toBeNull();
     await world.delete("GatewayAccount", "staging", "--timeout=60s");
-  }, 90_000);
+  });
 
   test("objects are released, and nothing is sent to the service", async () => {
     const before = world.changesSent().length;
@@ -177,5 +177,5 @@ describe("disaster recovery", () => {
     expect(world.changesSent()).toHaveLength(before);
     expect(world.simulator.control.accountIsEmpty()).toBe(false);
     expect(left(page)).toEqual([]);
-  }, 90_000);
+  });
 });

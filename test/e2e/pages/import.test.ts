@@ -32,7 +32,7 @@ test("the manifests are written, and the account is not changed", async () => {
 test("applied, they send nothing but owner marks", async () => {
   await page.run("Apply them");
   expect(world.changesSent().map(({ method }) => method)).toEqual(["PATCH", "PATCH"]);
-}, 120_000);
+});
 
 test("with its Secret an object is managed", async () => {
   await page.run("Fill in Secrets");
@@ -42,4 +42,4 @@ test("with its Secret an object is managed", async () => {
   // The cluster has objects of other tests as well.
   expect(await page.run("Keep it in Git")).not.toContain(world.namespace);
   expect(page.unused).toEqual([]);
-}, 120_000);
+});

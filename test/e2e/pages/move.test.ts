@@ -45,7 +45,7 @@ test("an object moves to another name, and so does what refers to it", async () 
   expect(await world.get("IPPolicy", "headquarters")).toBeUndefined();
   expect((await world.ready("IPPolicy", "office")).status.id).toBe(id);
   expect(world.simulator.control.objects("ip_policies").map((policy) => policy["id"])).toEqual([id]);
-}, 240_000);
+});
 
 test("an object moves by hand", async () => {
   const change = parse(page.take("Move it by hand", "yaml"));
@@ -57,4 +57,4 @@ test("an object moves by hand", async () => {
   // run in test/integration/commands/move-to-context.test.ts, which has another cluster
   page.take("To another cluster", "console");
   expect(page.unused).toEqual([]);
-}, 60_000);
+});

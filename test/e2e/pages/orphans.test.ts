@@ -35,4 +35,4 @@ test("remotes that nobody manages are listed, adopted and deleted", async () => 
   expect(world.simulator.control.objects("edges/tcp").filter(({ description }) => description === "By hand")).toEqual(
     [],
   );
-}, 240_000);
+});

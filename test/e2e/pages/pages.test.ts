@@ -113,14 +113,14 @@ describe("with Helm", () => {
     await pages.install.run("Helm");
     const [pod] = JSON.parse(await kubectl("get", "pods", "-n", NAMESPACE, "-o", "json")).items;
     expect(conditionOf(pod, "Ready")?.status).toBe("True");
-  }, 120_000);
+  });
 
   test("the first manifest of the README does what it shows", async () => {
     await writeFile(join(directory, "first.yaml"), pages.readme.take("A first manifest", "yaml"));
     await pages.readme.run("A first manifest");
     expect((await objects()).filter(isReady)).toHaveLength(3);
     await pages.readme.run("A first manifest");
-  }, 60_000);
+  });
 
   test("helm test finds nothing to say", () => pages.install.run("Check an installation"), 60_000);
 
@@ -138,7 +138,7 @@ describe("with Helm", () => {
     const before = inAccount();
     await pages.install.run("Upgrade");
     expect(inAccount()).toBe(before);
-  }, 120_000);
+  });
 
   test("a namespace is deleted after its objects", async () => {
     const before = inAccount();
@@ -147,7 +147,7 @@ describe("with Helm", () => {
     await kubectl("wait", "-n", "team-a", "--for=condition=Ready", "tcpedge/ssh", "--timeout=30s");
     await pages.uninstall.run("A namespace");
     expect(inAccount()).toBe(before);
-  }, 120_000);
+  });
 
   test("it is uninstalled with all that it made, by its hook", async () => {
     expect(inAccount()).toBeGreaterThan(0);
@@ -157,14 +157,14 @@ describe("with Helm", () => {
     // A pod is there until its process has ended.
     const left = () => kubectl("get", "deployments,jobs,pods", "-n", NAMESPACE, "-o", "name");
     await vi.waitFor(async () => expect(await left()).toBe(""), { timeout: 30_000, interval: 500 });
-  }, 120_000);
+  });
 
   test("the kinds are still there, and go when they are deleted", async () => {
     expect(await kubectl("get", "crds", "-o", "name")).toContain("tcpedges.tunnelgateway.dev");
     await pages.uninstall.run("Definitions");
     expect(await kubectl("get", "crds", "-o", "name")).not.toContain("tunnelgateway.dev");
     await kubectl("delete", "namespace", NAMESPACE);
-  }, 60_000);
+  });
 });
 
 describe("with plain manifests", () => {
@@ -173,7 +173,7 @@ describe("with plain manifests", () => {
     await pages.install.run("Plain manifests");
     await kubectl("apply", "-f", join(directory, "first.yaml"));
     await kubectl("wait", "--for=condition=Ready", "tcpedge/ssh", "--timeout=30s");
-  }, 120_000);
+  });
 
   test("its objects are let go of by hand, and the account keeps what they stand for", async () => {
     const before = inAccount();
@@ -183,7 +183,7 @@ describe("with plain manifests", () => {
     await pages.uninstall.run("By hand");
     await kubectl("delete", "namespace", NAMESPACE);
     await deleteDefinitions();
-  }, 120_000);
+  });
 });
 
 test("from a checkout, outside the cluster, it starts and stops", async () => {
@@ -191,12 +191,12 @@ test("from a checkout, outside the cluster, it starts and stops", async () => {
   expect(printed).toContain('"msg":"Stopped"');
   // Helm takes over no definitions that it has not made
   await deleteDefinitions();
-}, 60_000);
+});
 
 test("with the chart's own page", async () => {
   await pages.chart.run("tunnel-gateway-operator");
   await succeeded(helm("uninstall", NAMESPACE));
-}, 60_000);
+});
 
 describe("with GitOps", () => {
   beforeAll(async () => {
@@ -204,7 +204,7 @@ describe("with GitOps", () => {
     await kubectl("create", "namespace", "argocd");
     await kubectl("create", "configmap", "argocd-cm", "-n", "argocd");
     await kubectl("create", "namespace", "flux-system");
-  }, 300_000);
+  });
 
   test("Argo CD's kinds take the applications, and argocd-cm its scripts", async () => {
     await pages.install.run("Argo CD");

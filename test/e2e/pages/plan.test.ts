@@ -59,7 +59,7 @@ test("a plan shows a change, and changes nothing", async () => {
   await writeFile(join(shell.directory, "policy.yaml"), page.take("Plan a change", "yaml"));
   await page.run("Plan a change");
   expect(world.changesSent()).toEqual([]);
-}, 240_000);
+});
 
 test("the workflow posts the plan, and fails when something is wrong", async () => {
   await mkdir(join(shell.directory, "deploy"));
@@ -70,12 +70,12 @@ test("the workflow posts the plan, and fails when something is wrong", async () 
   expect(world.changesSent()).toEqual([]);
   await writeFile(join(shell.directory, "deploy/broken.yaml"), "hello");
   await expect(workflow("deploy/")).rejects.toThrow("deploy/broken.yaml:1: This is no manifest");
-}, 240_000);
+});
 
 test("once it is applied there is nothing to do", async () => {
   await page.run("Apply it");
   expect(world.simulator.control.objects("edges/tcp")).toHaveLength(1);
-}, 240_000);
+});
 
 test("an object is compared with the account, also after somebody has changed it there", async () => {
   const [policy] = world.simulator.control.objects("ip_policies");
@@ -85,4 +85,4 @@ test("an object is compared with the account, also after somebody has changed it
   world.simulator.control.patch(String(policy?.["id"]), changes);
   await page.run("Compare an object with the account");
   expect(page.unused).toEqual([]);
-}, 240_000);
+});

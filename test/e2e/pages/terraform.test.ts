@@ -44,4 +44,4 @@ test("what Terraform manages comes under management, and only owner marks are se
   await page.run("Apply them");
   expect(page.unused).toEqual([]);
   expect(world.changesSent().map(({ method }) => method)).toEqual(["PATCH", "PATCH"]);
-}, 240_000);
+});

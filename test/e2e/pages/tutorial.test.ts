@@ -54,4 +54,4 @@ test("the tutorial does what it shows, from a domain to nothing", async () => {
   await page.run("Take it down");
   expect(inAccount()).toBe(before);
   expect(page.unused).toEqual([]);
-}, 300_000);
+});

@@ -279,7 +279,7 @@ describe("a GatewayAccount that is deleted", () => {
       ...(await doomed.list("GatewayAccount")),
       ...(await doomed.list("Secret")),
     ];
-    await world.until("nothing is left", async () => (await left()).length === 0, 30);
+    await world.until("nothing is left", async () => (await left()).length === 0);
     expect(rowsOf(other).filter((name) => mine.includes(String(name)))).toEqual([]);
   });
 });

@@ -42,7 +42,7 @@ beforeAll(async () => {
     bound("ClusterRole", "edit", "edit"),
   );
   await start();
-}, 60_000);
+});
 
 const opaque = (description: string) => ({ description, metadata: "a text that is no JSON" });
 const policies = (description: string) =>

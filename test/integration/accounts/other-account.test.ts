@@ -117,7 +117,7 @@ describe("a key of another account", () => {
       world.kube.annotate(kind, metadata.name, { [annotations.reconcileRequestedAt]: "again" }),
     );
     await Promise.all(looked);
-    await world.until("all are made", async () => rows(stranger) === wanted.length, 40);
+    await world.until("all are made", async () => rows(stranger) === wanted.length);
     expect(rows(world.simulator)).toBe(before);
   });
 });

@@ -131,7 +131,7 @@ describe("GatewayAccounts of three namespaces with one key", () => {
     expect(conditionOf(waiting, "Ready")?.message).toContain(second.namespace);
     expect(changesTo(other, after).filter(({ method }) => method === "DELETE")).toEqual([]);
     await second.delete("TCPEdge", "user");
-    await world.until("it goes", async () => (await first.get("IPPolicy", "used")) === undefined, 30);
+    await world.until("it goes", async () => (await first.get("IPPolicy", "used")) === undefined);
   });
 
   test("are rotated one after the other, without a write and without a word", async () => {

@@ -69,7 +69,7 @@ test("an account with all kinds is imported, and only owner marks change in it",
   // what is managed is left out now, and on request it is written as before
   expect(objectsIn((await command(world, all)).stdout).map(({ kind }) => kind)).not.toContain("IPPolicy");
   expect((await command(world, [...all, "--no-exclude-managed"])).stdout).toBe(stdout);
-}, 120_000);
+});
 
 test("a folder gets a file for each object", async () => {
   const folder = await mkdtemp(join(tmpdir(), "import-"));

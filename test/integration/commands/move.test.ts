@@ -53,7 +53,7 @@ test("an object gets another name, and what refers to it follows", async () => {
   await world.ready("TCPEdge", "ssh");
   expect(world.changesSent().map(({ method, path }) => `${method} ${path}`)).toEqual([`PATCH /ip_policies/${id}`]);
   expect(await run(...move)).toMatchObject({ code: 0 });
-}, 240_000);
+});
 
 test.each([
   ["an object that does not exist", ["ippolicy", "none", "other"], 1, /^There is no IPPolicy/],

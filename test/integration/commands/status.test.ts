@@ -43,4 +43,4 @@ test("status shows how many requests the leader sends to each account, and when 
   } finally {
     await replica.close();
   }
-}, 60_000);
+});

@@ -118,7 +118,7 @@ describe("under 500 objects that are Ready", () => {
     expect(other.control.requests().filter(({ method }) => method !== "GET")).toEqual([]);
     expect(ids()).toEqual(before.ids);
     expect(world.changesSent()).toHaveLength(before.changes);
-  }, 300_000);
+  });
 
   // guards against 500 alarms, 500 requests, and 500 requests more when the key is accepted again
   test("a refused key leaves them Ready, and costs a handful of requests", async () => {
@@ -145,7 +145,7 @@ describe("under 500 objects that are Ready", () => {
     expect(asked(world.simulator)).toEqual(pages(6));
     expect(control.requests().length - 6).toBeLessThanOrEqual(3);
     expect(ids()).toEqual(before);
-  }, 300_000);
+  });
 
   // guards against a person being asked for each resource that somebody deletes by hand
   test("a few missing remotes are created again without a confirmation", async () => {
@@ -178,5 +178,5 @@ describe("under 500 objects that are Ready", () => {
     await world.untilAll("all are made again", objects, isSynced);
     expect(rows()).toHaveLength(left + objects.length);
     await accountSays("Available");
-  }, 60_000);
+  });
 });

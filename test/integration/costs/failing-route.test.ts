@@ -41,7 +41,7 @@ describe.each([{ perMinute: "100" }, { perMinute: "0" }])("with $perMinute reque
     control().clearFaults();
     await world.kube.annotate("IPPolicy", "failing-0", { "tunnelgateway.dev/reconcile-requested-at": "now" });
     await world.untilAll("all are applied", failing, isReady, 60);
-  }, 120_000);
+  });
 
   // guards against a GatewayAccount that is written again and again, and requests without end, for one permission
   test("a POST that answers 401 while the key works affects its object only", async () => {
@@ -78,5 +78,5 @@ describe.each([{ perMinute: "100" }, { perMinute: "0" }])("with $perMinute reque
     expect(isReady(account as KubeJSON)).toBe(true);
     await world.kube.patch("IPPolicy", "well", { spec: { description: "edited" } });
     await world.ready("IPPolicy", "well");
-  }, 120_000);
+  });
 });

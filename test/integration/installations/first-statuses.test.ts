@@ -82,7 +82,7 @@ describe("objects of the first builds, with statuses without origin and unsigned
     // the Secret that notes that intents were signed is in the operator's own namespace
     home = await world.cluster.freshNamespace("home");
     await world.startOperator({ POD_NAMESPACE: home });
-  }, 60_000);
+  });
 
   test("keep their remotes, and send nothing", async () => {
     await world.reconcileNow(...objects);

@@ -12,7 +12,7 @@ let home = "";
 beforeAll(async () => {
   home = await world.cluster.freshNamespace("home");
   await world.startOperator({ POD_NAMESPACE: home });
-}, 60_000);
+});
 
 const recordFormat = (format: string) =>
   world.cluster.kubectlRun([
@@ -49,4 +49,4 @@ test("an earlier version sends and writes nothing, and reports what to do, until
     },
     60,
   );
-}, 120_000);
+});

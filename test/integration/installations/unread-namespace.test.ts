@@ -107,7 +107,7 @@ test("it begins by itself when the namespace and its right appear, and what wait
   await world.until("all is read", async () => (await readyz()).endsWith("ok\n"), 90);
   expect(await connected(late)).toBe(1);
   expect(control().objects("edges/tcp")).toHaveLength(2);
-}, 240_000);
+});
 
 test("it goes on when the namespace is deleted and made again", async () => {
   await inLate.delete("TCPEdge", "first");
@@ -117,4 +117,4 @@ test("it goes on when the namespace is deleted and made again", async () => {
   await world.until("its object is Ready", () => isReadyLate("TCPEdge", "second"), 90);
   await world.ready("TCPEdge", "db");
   expect(control().objects("edges/tcp")).toHaveLength(2);
-}, 240_000);
+});

@@ -187,7 +187,7 @@ test("a Secret goes with its key, once the cluster collects what nobody owns", a
   await world.until("no Secret is left but what is somebody else's", async () =>
     (await world.kube.list("Secret")).every(({ metadata }) => ["robbed", INTENT_KEY_SECRET].includes(metadata.name)),
   );
-}, 60_000);
+});
 
 test("no token is in a log, a status or an event", async () => {
   logs.push(...world.operator.lines);

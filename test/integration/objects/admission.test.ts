@@ -234,7 +234,7 @@ describe("what kubectl shows", () => {
     expect(now.map((object) => conditionOf(object, "Ready")?.lastTransitionTime)).toEqual(
       ready.map((object) => conditionOf(object, "Ready")?.lastTransitionTime),
     );
-  }, 90_000);
+  });
 
   test("deleted examples leave nothing in the account", async () => {
     const documents = (await examples()).map(nameOf);
@@ -243,5 +243,5 @@ describe("what kubectl shows", () => {
     await world.kubectl("delete", "-f", join(import.meta.dirname, "../../../examples"));
     await world.until("all are gone", async () => (await world.kube.all()).length === 0);
     expect(world.simulator.control.accountIsEmpty()).toBe(true);
-  }, 60_000);
+  });
 });

@@ -30,7 +30,7 @@ test("each example can be applied on the client, on the server and back, and sta
     expect(stderr, options.join()).toBe("");
     expect(await stored(), options.join()).toEqual(first);
   }
-}, 240_000);
+});
 
 /** The fields that may be `{}`, each with a value that is not. */
 const emptiable = kinds.flatMap((kind) => {

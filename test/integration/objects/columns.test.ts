@@ -49,7 +49,7 @@ test("no line of kubectl get is wider than 160 characters, and none has JSON", a
   expect(status.cnameTarget).toMatch(/gateway-cname/);
   expect(shown).toContain(status.cnameTarget);
   expect(await table("-o", "wide")).not.toMatch(/[[{]"/);
-}, 90_000);
+});
 
 test("the reason of a failure is shown beside a Ready object, without an extra write", async () => {
   await world.quiet();
@@ -71,7 +71,7 @@ test("the metrics of some sixty objects of all kinds have fewer than 1,500 serie
   const series = (await world.operator.read("/metrics")).split("\n").filter((line) => line && !line.startsWith("#"));
   expect(series.length).toBeGreaterThan(300);
   expect(series.length).toBeLessThan(1500);
-}, 60_000);
+});
 
 const own = (kind: string, name: string, spec: object) => ({
   apiVersion: "tunnelgateway.dev/v1",

@@ -85,7 +85,7 @@ test("the record is checked, and a settled object costs no write", async () => {
   await world.condition("ReservedDomain", "shop", { type: "DNSReady", status: "True" });
   await world.quiet();
   const [asked, before] = [dns.asked.length, (await world.operator.clusterRequests()).writes];
-  await world.until("another look at the record", async () => dns.asked.length > asked, 60);
+  await world.until("another look at the record", async () => dns.asked.length > asked);
   await world.quiet();
   expect((await world.operator.clusterRequests()).writes).toBe(before);
 });
