@@ -249,6 +249,20 @@ describe("a route on which several objects fail", () => {
     expect(turnOf("uid-1")).toBe(2);
   });
 
+  it("begins with short turns when all fail again after a release, and slows down from there", async () => {
+    await attemptsIn(1, ten, answered(500));
+    const [first, ...others] = ten as [string, ...string[]];
+    await clock.advance(60_000);
+    failures.succeeded(first);
+    await clock.advance(1);
+    for (const uid of others) fail(uid, answered(500));
+    expect(turnOf("uid-1")).toBe(2);
+    await clock.advance(60_000);
+    failures.recordAttempt("uid-1");
+    fail("uid-1", answered(500));
+    expect(turnOf("uid-1")).toBe(4);
+  });
+
   it("begins with short turns again when all objects that failed there are gone", async () => {
     await attemptsIn(600, ten, answered(500));
     for (const uid of ten) failures.forget(uid);

@@ -129,7 +129,7 @@ export class Failures {
     const atLeast = (failure.error.afterSeconds ?? 0) * 1000;
     const at = this.#now();
     this.#entries.set(uid, { ...failure, route, count, at, until: at + Math.max(delay, atLeast) });
-    if (isOfRoute(cause)) this.#failedOnRoute(route, uid, before !== undefined);
+    if (isOfRoute(cause)) this.#failedOnRoute(route, uid, before);
   }
 
   /** Forgets the failures of the object. Other objects that failed on the same route are released. */
@@ -192,7 +192,7 @@ export class Failures {
     return found && found.uids.size >= TURNS_FROM && at > found.answeredAt ? found : undefined;
   }
 
-  #failedOnRoute(name: string, uid: string, again: boolean): void {
+  #failedOnRoute(name: string, uid: string, before: Entry | undefined): void {
     const route = this.#routes.get(name) ?? {
       ...NO_TURN,
       answeredAt: Number.NEGATIVE_INFINITY,
@@ -200,6 +200,8 @@ export class Failures {
       uids: new Set<string>(),
     };
     route.uids.add(uid);
+    // Objects that are tried after a release are tried together. Their failures do not make the turns longer.
+    const again = before?.route === name && before.at > route.answeredAt;
     if (again && route.uids.size >= TURNS_FROM) route.turnMs = Math.min(route.turnMs * 2, LONGEST_TURN_MS);
     route.nextTurnAt = this.#now() + route.turnMs;
     this.#routes.set(name, route);
