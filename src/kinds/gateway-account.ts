@@ -14,8 +14,8 @@ export const GatewayAccount = defineCustomResource({
   access: ["get", "list", "watch", "patch"],
   summary:
     "Credentials of one account of the service. Objects name it with `accountRef`; the one called `default` serves " +
-    "all objects of its namespace that name none. Objects without one use the operator's own credentials. Those with " +
-    "the same base URL and key are one account.",
+    "all objects of its namespace that name none. Objects without one use the operator's own credentials. " +
+    "Credentials with the same base URL and key are one account.",
   spec: z.object({
     apiKeySecretRef: secretKey("the API key", { sends: "" }),
     baseURL: matching(

@@ -28,7 +28,7 @@ export const HTTPSEdgeRoute = defineKind({
   privilege: "The sign-on and IP restriction of any HTTPS edge route of the account.",
   categories: ["tunnelgateway-edges"],
   summary:
-    "Modules of a route of an HTTPS edge. The edge and the route exist already: nothing here makes them. " +
+    "Modules of a route of an HTTPS edge. The operator creates neither the edge nor the route. " +
     "A module that the spec never had is left alone.",
   resource: defineResource({
     name: "https_edge_routes",

@@ -62,7 +62,9 @@ export const SSHHostCertificate = defineKind({
     validAfter: time.optional().describe("Start of the validity, in RFC 3339. Default: now."),
     validUntil: time
       .optional()
-      .describe("End of the validity, in RFC 3339; it is final. Default: a year from now, renewed."),
+      .describe(
+        "End of the validity, in RFC 3339: the certificate is not renewed then. Default: a year from now, renewed.",
+      ),
     renewBefore: mark(
       matching(z.string().max(32), durationPattern, "must be a duration in hours, minutes and seconds, such as 720h"),
       { notInBody: true },

@@ -29,7 +29,7 @@ export const edgeFields = {
     { normalize: hostports },
   )
     .optional()
-    .describe("Addresses to listen on, each host:port, that no object here manages."),
+    .describe("Addresses to listen on, each host:port. Name ReservedAddress objects in `addressRefs` instead."),
   addressRefs: refsTo("ReservedAddress", {
     sends: "hostports",
     returns: "",

@@ -12,7 +12,7 @@ export const TLSEdge = defineKind({
   kind: "TLSEdge",
   shortNames: ["gwtls"],
   categories: ["tunnelgateway-edges"],
-  summary: "Listens on reserved addresses and hands each TLS connection to a backend.",
+  summary: "Listens on addresses, each host:port, and hands each TLS connection to a backend.",
   resource: tlsEdges,
   spec: z.object({
     ...edgeFields,

@@ -102,7 +102,7 @@ const condition = z.object({
   type: z.string().max(316).describe("Type of the condition."),
   status: z.enum(["True", "False", "Unknown"]).describe("Whether the condition holds."),
   reason: z.string().min(1).max(1024).describe("Cause in one CamelCase word, see the troubleshooting page."),
-  message: z.string().max(32768).describe("What to do, or what is so, in one line."),
+  message: z.string().max(32768).describe("What to do, or the state in words, in one line."),
   lastTransitionTime: z.iso.datetime({ offset: true }).describe("When the status of the condition last changed."),
   observedGeneration: z.int().min(-1).optional().describe("Generation of the object that the condition speaks of."),
 });
@@ -110,7 +110,7 @@ const condition = z.object({
 /** The status fields of every kind that has conditions. */
 export const conditionFields = {
   observedGeneration: z.int().min(-1).optional().describe("Generation of the spec that the status speaks of."),
-  conditions: z.array(condition).optional().describe("What is so, and why."),
+  conditions: z.array(condition).optional().describe("State of the object, one condition of each type."),
 };
 
 /** The status field of every kind whose annotation reconcile-requested-at is answered. */

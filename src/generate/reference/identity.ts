@@ -17,7 +17,7 @@ export function identity(kind: Kind): string {
       );
     case "modules":
       return (
-        `${named(kind, kind.location.idFields)} It exists already; where it does not, the object says ` +
+        `${named(kind, kind.location.idFields)} The operator does not create it; if it does not exist, the object says ` +
         "[RemoteMissing](../troubleshooting.md#remotemissing). Of several objects that name the same one, the first has it. The " +
         "others say [OwnershipConflict](../troubleshooting.md#ownershipconflict) until it is gone."
       );
@@ -28,7 +28,7 @@ export function identity(kind: Kind): string {
 export function deletionOf({ kind, location }: Kind): string {
   switch (location.type) {
     case "collection":
-      return `The remote resource is deleted, ${released} it in the account, and is the default where \`adopt\` is set.`;
+      return `The remote resource is deleted, ${released} it in the account, and is the default where \`status.origin\` is \`Adopted\`.`;
     case "entry":
       return (
         `The remote resource is deleted, unless it was there before any object asked for it, the ${code(location.parent.kind)} ` +
@@ -36,8 +36,8 @@ export function deletionOf({ kind, location }: Kind): string {
       );
     case "modules":
       return (
-        "The parts that this object has set are removed, and no others; those that the service cannot remove are " +
-        `switched off; ${released} them as they are.`
+        "The modules that this object was the first to set are removed, and no others; those that the service cannot " +
+        `remove are switched off; ${released} all as they are, and \`Delete\` also removes those that were set before.`
       );
   }
 }
