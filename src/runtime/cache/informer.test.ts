@@ -206,6 +206,20 @@ describe("Informer", () => {
     expect(changes.slice(2).every(({ type, initial }) => type === "deleted" || !initial)).toBe(true);
   });
 
+  it("lists less and less often while each watch ends with 410 right after its list", async () => {
+    create("a");
+    const backoff = { base: 0.2, cap: 10, resetAfter: 100 };
+    inform({ timing: { ...quick, backoff }, random: () => 1 });
+    await informer.synced;
+    const expire = setInterval(() => {
+      for (const watch of server.watches) watch.fail(410, "Expired");
+    }, 2);
+    await sleep(1000);
+    clearInterval(expire);
+    // 200 ms, and then twice as long each time
+    expect(queries().length).toBeLessThan(6);
+  });
+
   it("lists again when a watch was idle for too long", async () => {
     create("a");
     inform({ timing: { ...quick, idleSeconds: 0.05 } });

@@ -208,7 +208,9 @@ export class Reflector {
     }
     this.#problem = `${resourceName(this.#options.type)}: ${isNotFound(error) ? notServed : textOf(error)}`;
     if (mustRelist(error)) this.#resourceVersion = undefined;
-    if (!listing && (isGone(error) || error instanceof WatchIdle)) {
+    // Without a delay, a list that expires at once would be requested again and again.
+    const isListRecent = clock.now() - this.#listedAt < this.#timing.healthySeconds * 1000;
+    if (!listing && ((isGone(error) && !isListRecent) || error instanceof WatchIdle)) {
       log.info({ error }, "Listing again");
       return;
     }
