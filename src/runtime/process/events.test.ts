@@ -75,6 +75,14 @@ describe("EventRecorder", () => {
     expect(written()[0]?.series).toBeUndefined();
   });
 
+  it.each(["-", ".", ".-"])("gives the event a valid name where it cuts a long name at %s", async (end) => {
+    const name = `${"a".repeat(230 - end.length)}${end}b${"c".repeat(20)}`;
+    const { object } = input();
+    recorder.emit(input({ object: { ...object, metadata: { ...object.metadata, name } } }));
+    await recorder.flush();
+    expect(written()[0]?.metadata.name).toMatch(/^a+\.[0-9a-f]{16}$/);
+  });
+
   it("counts repeats in the series of the first", async () => {
     for (let n = 0; n < 3; n += 1) {
       recorder.emit(input());

@@ -188,8 +188,9 @@ export class EventRecorder {
 
 const namespaceOf = ({ object }: EventInput): string => object.metadata.namespace ?? "default";
 
+/** A name that is cut must not end in a dot or a hyphen. */
 const nameFor = ({ object }: EventInput): string =>
-  `${object.metadata.name.slice(0, 230)}.${randomBytes(8).toString("hex")}`;
+  `${object.metadata.name.slice(0, 230).replace(/[^a-z0-9]+$/, "")}.${randomBytes(8).toString("hex")}`;
 
 const seriesOf = ({ count, last }: Series) => ({ count, lastObservedTime: microTime(last) });
 
