@@ -198,6 +198,8 @@ export class SharedAccounts {
     const former = [shared, ...this.all.filter(({ successors }) => successors.has(shared))];
     for (const one of former) if (one !== target) one.successors.add(target);
     target.account.invalidateLists(Math.max(...former.map(({ account }) => account.changedAt)));
+    // A person who has confirmed the account is not asked again for the remotes that are missing there.
+    if (shared.account.lossGuard.isConfirmed(credentials.key)) target.account.lossGuard.confirmAll(credentials.key);
     target.credentials.add(credentials);
     credentials.shared = target;
     target.account.keyProof.recordAgain();
