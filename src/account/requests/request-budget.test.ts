@@ -282,6 +282,16 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed.map(({ at }) => at)).toEqual([0, 5000]);
     });
 
+    it("sends one request first, also when requests from before it were not sent", async () => {
+      const { passed, ask } = requester(budget);
+      await askFor(ask, 12);
+      budget.pauseAfter429(30);
+      for (let count = 0; count < 11; count += 1) budget.refund();
+      await askFor(ask, 30);
+      await clock.advance(30_000);
+      expect(passed).toHaveLength(13);
+    });
+
     it("never stops altogether, however many follow", async () => {
       const { passed, ask } = requester(budget);
       for (let times = 0; times < 50; times += 1) {

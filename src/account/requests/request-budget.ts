@@ -91,9 +91,9 @@ export class RequestBudget {
     return this.#options.clock.now() < this.#pausedUntil;
   }
 
-  /** Gives a token back that was not used. */
+  /** Gives a token back that was not used. During a pause it is void: it was taken before the pause. */
   refund(): void {
-    this.#tokens += 1;
+    if (!this.isPaused) this.#tokens += 1;
     this.#dispatch();
   }
 
