@@ -157,6 +157,25 @@ describe("a place in the line for the budget", () => {
     expect(turns.has("a")).toBe(false);
   });
 
+  it("is not kept for so long that more requests than two bursts could be sent at once", async () => {
+    await useBurst();
+    const objects = Array.from({ length: 100 }, (_, index) => `uid-${index}`);
+    const ask = (uid: string) => turns.acquire({ turn: new Turn(uid, clock), lane: "edit", signal });
+    for (const uid of objects) ask(uid).catch(() => undefined);
+    // All workers wait for a service that hangs. Then the reconciles of these objects run.
+    await clock.advance(59_000);
+    let sent = 0;
+    for (const uid of objects)
+      void ask(uid).then(
+        () => {
+          sent += 1;
+        },
+        () => undefined,
+      );
+    await clock.advance(0);
+    expect(sent).toBeLessThanOrEqual(24);
+  });
+
   it("that was given up leaves no timer, which would end the next place of the object", async () => {
     budget.pauseAfter429(2);
     await postponed("a");

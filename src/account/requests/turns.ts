@@ -20,9 +20,9 @@ interface Place {
 
 /**
  * How long a granted place is kept for its reconcile, which is expected at once. If none comes, the object is probably
- * gone.
+ * gone, or all workers wait for a slow service. The requests that are set aside are then no more than a burst.
  */
-const EXPIRY_MS = 60_000;
+const EXPIRY_MS = 12_000;
 
 /**
  * The places of objects in the line for the request budget. A reconcile that would have to wait is postponed, keeps its
