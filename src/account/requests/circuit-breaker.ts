@@ -17,6 +17,8 @@ const MAX_PROBE_MS = 60_000;
 interface OpenState {
   error: GatewayError;
   probeAt: number;
+  /** The end of the pause that the service has asked for. */
+  askedUntil: number;
   delayMs: number;
   /** Whether a probe was sent and is not answered yet. */
   probing: boolean;
@@ -66,6 +68,11 @@ export class CircuitBreaker {
   /** Whether the breaker is open and would let a probe through. */
   get isProbeDue(): boolean {
     return this.#open !== undefined && this.#options.clock.now() >= this.#open.probeAt;
+  }
+
+  /** Whether the service has said when to ask again, and that time has not come yet. */
+  get isPauseAsked(): boolean {
+    return this.#open !== undefined && this.#options.clock.now() < this.#open.askedUntil;
   }
 
   /** Whether a probe is under way. Other requests wait for its answer. */
@@ -161,8 +168,9 @@ export class CircuitBreaker {
 
   #pause(error: GatewayError, delayMs: number): void {
     const asked = Math.min((error.retryAfterSeconds ?? 0) * 1000, LONGEST_PAUSE_MS);
-    const probeAt = this.#options.clock.now() + Math.max(delayMs, asked);
-    this.#open = { error, delayMs, probeAt, probing: false };
+    const now = this.#options.clock.now();
+    const [askedUntil, probeAt] = [now + asked, now + Math.max(delayMs, asked)];
+    this.#open = { error, delayMs, askedUntil, probeAt, probing: false };
   }
 }
 

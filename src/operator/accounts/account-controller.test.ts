@@ -206,6 +206,25 @@ describe("a key", () => {
     expect(scene.summary("a")).toEqual(["Ready False ServiceUnavailable", "Reconciling True ServiceUnavailable"]);
   });
 
+  it("is not checked before the time that the service gives, unless a person asks", async () => {
+    const scene = await settled();
+    scene.broken = true;
+    scene.refusalHeaders = { "retry-after": "300" };
+    await scene.clock.advance(300_000);
+    const { breaker } = (await scene.accounts.check(scene.latest("a") as AccountObject)).account;
+    for (let failures = 0; failures < 5; failures += 1) await scene.reconcile("a");
+    await breaker.ready().catch(() => undefined);
+    const { length } = scene.seen;
+    for (let minute = 0; minute < 4; minute += 1) {
+      await scene.clock.advance(60_000);
+      await scene.reconcile("a");
+    }
+    expect(scene.seen).toHaveLength(length);
+    scene.annotate("a", "now");
+    await scene.reconcile("a");
+    expect(scene.seen).toHaveLength(length + 1);
+  });
+
   it("appears neither in the status nor in the log", async () => {
     const scene = await settled();
     scene.accepted.clear();

@@ -88,7 +88,7 @@ async function checkKey(
   const { account, isAsked } = await accounts.check(object, wait);
   const { keyProof, breaker, lossGuard } = account;
   // The lists of a shared account show that the key works, and one probe is enough for all its GatewayAccounts.
-  if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
+  if (isAsked || !(accounts.isShared(account) || breaker.isPauseAsked)) breaker.probeSoon();
   const isKnown = !breaker.problem && keyProof.wasAcceptedWithin(resyncSeconds * 1000);
   if (isAsked || !isKnown) {
     await accounts

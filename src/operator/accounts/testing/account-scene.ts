@@ -51,6 +51,8 @@ export class AccountScene {
   readonly forbidden = new Set<string>();
   /** Whether the service answers every request with 503. */
   broken = false;
+  /** Headers of all refusals. */
+  refusalHeaders: Record<string, string> = {};
   /** The fault of a request to the API server. */
   failing: (request: Passing) => { status: number } | undefined = () => undefined;
   /** Whether a write was refused after `killAfter`. */
@@ -96,6 +98,7 @@ export class AccountScene {
     this.serviceURL = service.url;
     this.seen = service.seen;
     service.statusFor = (key) => this.#statusFor(key);
+    service.refusalHeaders = () => this.refusalHeaders;
     service.beforeList = () => this.beforeList();
     service.idsFor = (key) => this.shown.get(key) ?? [];
     const client = new KubeClient(this.#withFaults(transport), { fieldManager: "test" });
@@ -314,6 +317,7 @@ interface Service {
   seen: Seen[];
   /** The status code of the answer to a request with this key. */
   statusFor: (key: string) => number;
+  refusalHeaders: () => Record<string, string>;
   idsFor: (key: string) => readonly string[];
   beforeList: () => Promise<void> | void;
 }
@@ -325,7 +329,10 @@ function lacksModule(path: string, shown: readonly string[]): boolean {
 }
 
 async function startService(): Promise<Service> {
-  const service: Service = { url: "", seen: [], statusFor: () => 500, idsFor: () => [], beforeList: () => {} };
+  const service: Service = {
+    ...{ url: "", seen: [], statusFor: () => 500, idsFor: () => [], beforeList: () => {} },
+    refusalHeaders: () => ({}),
+  };
   const { url, seen } = await serve(async (response, { headers, method, url: path, body }) => {
     const key = headers.authorization?.replace("Bearer ", "") ?? "";
     const status = service.statusFor(key);
@@ -335,7 +342,8 @@ async function startService(): Promise<Service> {
     else if (status === 200 && lacksModule(path, service.idsFor(key)))
       json(response, 404, { status_code: 404, msg: "not found" });
     else if (status === 200) json(response, 200, { ip_policies: rows, uri: "/ip_policies", next_page_uri: null });
-    else json(response, status, { error_code: "refused", status_code: status, msg: "refused" });
+    else
+      json(response, status, { error_code: "refused", status_code: status, msg: "refused" }, service.refusalHeaders());
   });
   return Object.assign(service, { url, seen });
 }
