@@ -224,10 +224,13 @@ export class Accounts {
     return credentials.isKeyMissing === true || isUnauthorized(credentials.shared.account.breaker.problem);
   }
 
-  /** Whether both objects belong to one account: the same base URL and the same key. */
+  /**
+   * Whether both objects belong to one account: the same base URL and the same key. A key that is not known at the moment
+   * counts as before, since the remotes of its objects stay where they are.
+   */
   isSameAccount(one: ManagedObject, other: ManagedObject): boolean {
     const [a, b] = [one, other].map((object) => this.#credentials.find(object.metadata.namespace, this.nameOf(object)));
-    if (a && b) return a === b || (a.digest !== undefined && a.digest === b.digest && a.baseURL === b.baseURL);
+    if (a && b) return a === b || (a.baseURL === b.baseURL && isSameKey(a, b));
     return one.metadata.namespace === other.metadata.namespace && this.nameOf(one) === this.nameOf(other);
   }
 
@@ -342,6 +345,19 @@ export class Accounts {
 /** Whether a probe already looks for the missing key, so that reconciles of objects need not read it. */
 const isKeyAwaited = ({ digest, shared: { account } }: Credentials): boolean =>
   digest === undefined && account.breaker.problem !== undefined && !account.breaker.isProbeDue;
+
+/** Asked for many objects at a time, so usual keys are compared without sets. */
+function isSameKey(one: Credentials, other: Credentials): boolean {
+  if (one.digest !== undefined && other.digest !== undefined) return one.digest === other.digest;
+  return !digestsOf(one).isDisjointFrom(digestsOf(other));
+}
+
+/** Digests of the keys that lead to the account of these credentials: while there is no key, those that did. */
+function digestsOf({ digest, lastDigest, shared }: Credentials): ReadonlySet<string> {
+  if (digest !== undefined) return new Set([digest]);
+  const { proved } = shared.account.keyProof;
+  return lastDigest === undefined ? proved : new Set([lastDigest, ...proved]);
+}
 
 interface Division {
   object: ManagedObject;

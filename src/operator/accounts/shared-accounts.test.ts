@@ -4,7 +4,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { AccountScene } from "./testing/account-scene.ts";
 
-// What goes with credentials that move to the account of others.
+// What goes with credentials that leave an account, or move to that of others.
 
 async function given(keys: Record<string, string>): Promise<AccountScene> {
   const scene = await AccountScene.begin();
@@ -42,4 +42,20 @@ it("one confirmation is enough where nothing of a GatewayAccount is in the accou
   expect(await accountOf(scene, "moved")).toBe(shared);
   expect(shared.lossGuard.isConfirmed("n/moved")).toBe(true);
   expect(shared.lossGuard.isConfirmed("n/theirs")).toBe(false);
+});
+
+it.each<[string, (scene: AccountScene) => void]>([
+  ["cannot be read", (scene) => (scene.beforeSecret = () => Promise.reject(new Error("the API server is away")))],
+  ["is gone", (scene) => scene.secret("b", {})],
+])("what two GatewayAccounts have stays in one account while the key of one %s", async (_, lose) => {
+  const scene = await given({ a: "one", b: "one", c: "two" });
+  for (const name of ["a", "b"]) scene.recordedBy.set(name, [`ipp_${name}`]);
+  scene.shown.set("one", ["ipp_a", "ipp_b"]);
+  for (const name of ["a", "b", "c"]) await accountOf(scene, name);
+  const together = () => ["b", "c"].map((name) => scene.accounts.isSameAccount(objectOf("a"), objectOf(name)));
+  expect(together()).toEqual([true, false]);
+  lose(scene);
+  await scene.clock.advance(60_000);
+  await accountOf(scene, "b");
+  expect(together()).toEqual([true, false]);
 });
