@@ -24,6 +24,12 @@ describe("targetsOf", () => {
     expect(targetsOf(spec({ sessionRef: { id: "ts_x" } }), { ...known, mirrored: false })).toEqual(["ts_x"]);
   });
 
+  test("a copy of a session's object, which somebody has made, does not choose the session again", () => {
+    const copy = mirrored(session("ts_1"), { name: "copy", uid: "copy" });
+    expect(targetsOf(region("eu"), { ...known, objects: [...known.objects, copy] })).toEqual(["ts_1", "ts_2"]);
+    expect(() => targetsOf(spec({ sessionRef: { name: "copy" } }), { ...known, objects: [copy] })).toThrow(NoTargetError);
+  });
+
   test.each<[string, CommandSpec, Partial<KnownSessions>]>([
     ["no session has the labels", region("jp"), {}],
     ["the session has gone offline", region("us"), { online: new Map() }],

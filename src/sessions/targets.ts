@@ -27,12 +27,16 @@ export function targetsOf(
 ): string[] {
   if (sessionRef?.id) return [sessionRef.id];
   if (!mirrored) throw new NoTargetError("Set SESSION_SYNC_INTERVAL, or give sessionRef.id: sessions are not mirrored");
-  const ours = objects.filter((object) => isOf(object, scope) && online.has(object.spec.id));
+  const ours = objects.filter((object) => isOfMirror(object, scope) && online.has(object.spec.id));
   if (selector) return idsWithLabels(selector.matchLabels, ours);
   const [named] = ours.filter(({ metadata }) => metadata.name === sessionRef?.name);
   if (!named) throw new NoTargetError(`Correct spec.sessionRef.name: no session "${sessionRef?.name}" is online`);
   return [named.spec.id];
 }
+
+/** A copy that somebody has made has another name. It would choose its session a second time. */
+const isOfMirror = (object: SessionObject, scope: MirrorScope): boolean =>
+  isOf(object, scope) && object.metadata.name === sessionName(object.spec.id, scope.account);
 
 function idsWithLabels(matchLabels: Readonly<Record<string, string>>, objects: readonly SessionObject[]): string[] {
   const wanted = Object.entries(matchLabels);
