@@ -3,9 +3,10 @@ import { GatewayError } from "../gateway/errors.ts";
 import { conditionOf } from "../objects/object.ts";
 import type { CommandSpec } from "./command.ts";
 import { type CommandAccount, CommandReconciler, type CommandReconcilerOptions } from "./command-reconciler.ts";
+import { sessionName } from "./naming.ts";
 import type { Session } from "./session.ts";
 import { NoTargetError } from "./targets.ts";
-import { session } from "./testing/fake-service.ts";
+import { mirrored, session } from "./testing/fake-service.ts";
 import { FakeWorld, KEY } from "./testing/fake-world.ts";
 
 const signal = new AbortController().signal;
@@ -111,6 +112,51 @@ describe("a reconcile", () => {
     mirror.isSynced = true;
     await reconcile();
     expect(status()?.succeeded).toBe(1);
+  });
+
+  test("commands a session that the latest list may have skipped, unless it is gone", async () => {
+    const selector = { matchLabels: { "tunnelgateway.dev/region": "eu" } };
+    const skipped = (read: CommandAccount["collection"]["read"]) =>
+      withAccount(({ collection, objects }) => ({
+        objects: () => [...objects(), mirrored(session("ts_2"))],
+        collection: { ...collection, allCached: () => [session("ts_1")], hidden: [session("ts_2")], read },
+      }));
+    const spec: CommandSpec = { command: "Stop", maxConcurrent: 1, selector };
+    const there = scene(
+      spec,
+      skipped(async (id) => session(id)),
+    );
+    await there.reconcile();
+    expect(there.status()?.sessions).toMatchObject([{ id: "ts_1" }, { id: "ts_2" }]);
+    const gone = scene(
+      spec,
+      skipped(async () => undefined),
+    );
+    await gone.reconcile();
+    expect(gone.status()?.sessions).toMatchObject([{ id: "ts_1" }]);
+    const named = scene(
+      { ...stop, sessionRef: { name: sessionName("ts_2") } },
+      skipped(async () => undefined),
+    );
+    await named.reconcile();
+    expect(named.condition("Failed")?.message).toMatch(/^Correct spec.sessionRef.name/);
+  });
+
+  test("does not take an agent for lost because a list of several pages lacks its session", async () => {
+    let absenceProvedAt = 0;
+    const { fake, reconcile, status } = scene(
+      { ...stop, command: "Restart" },
+      withAccount(({ collection }) => ({
+        collection: { ...collection, allCached: () => [], listedAt: fake.clock.now(), absenceProvedAt },
+      })),
+    );
+    await reconcile();
+    fake.advance(301);
+    await reconcile();
+    expect(status()?.sessions).toMatchObject([{ phase: "Returning" }]);
+    absenceProvedAt = fake.clock.now();
+    await reconcile();
+    expect(status()?.sessions).toMatchObject([{ reason: "NotReconnected" }]);
   });
 
   test("lists the sessions itself every 10 seconds when they are not mirrored", async () => {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../account/remotes/collection.ts";
 import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/client.ts";
 import { isGatewayError } from "../gateway/errors.ts";
+import type { Remote } from "../gateway/resource.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { Outdated, Waiting } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -22,12 +23,15 @@ import {
   settleSending,
 } from "./progress.ts";
 import type { MirrorScope, Session, SessionObject } from "./session.ts";
-import { initialResult, NoTargetError, targetsOf } from "./targets.ts";
+import { initialResult, NoTargetError, noneOnline, targetsOf } from "./targets.ts";
 
 /** The account that a command is for. */
 export interface CommandAccount extends MirrorScope {
   /** Its tunnel sessions. */
-  collection: Pick<Collection, "listedAt" | "listed" | "allCached" | "read" | "admit" | "perform">;
+  collection: Pick<
+    Collection,
+    "listedAt" | "absenceProvedAt" | "listed" | "allCached" | "hidden" | "read" | "admit" | "perform"
+  >;
   mirror: { readonly isEnabled: boolean; readonly isSynced: boolean };
   /** All session objects. */
   objects: () => readonly SessionObject[];
@@ -156,21 +160,22 @@ export class CommandReconciler {
   async #chooseSessions(command: CommandObject, account: CommandAccount, signal: AbortSignal): Promise<CommandObject> {
     const { collection, objects, mirror } = account;
     const { spec } = command;
-    const online = this.#onlineSessions(command, account);
+    const listed = this.#listedSessions(command, account);
+    const online = new Map([...byID(collection.hidden), ...listed]);
     const known = { scope: account, objects: objects(), mirrored: mirror.isEnabled, online };
     const chosen: SessionResult[] = [];
     for (const id of targetsOf(spec, known)) {
-      const session = online.get(id) ?? (await collection.read(id, { lane: "edit", signal }));
-      if (!session) throw new NoTargetError(`Correct spec.sessionRef.id: session ${id} is not online`);
-      chosen.push(initialResult(spec, session as Session, account.account));
+      const session = listed.get(id) ?? (await collection.read(id, { lane: "edit", signal }));
+      if (session) chosen.push(initialResult(spec, session as Session, account.account));
     }
+    if (chosen.length === 0) throw noneOnline(spec);
     return this.#record(command, { sessions: chosen });
   }
 
-  /** The listed sessions, by id. */
-  #onlineSessions({ spec }: CommandObject, { mirror, collection }: CommandAccount): ReadonlyMap<string, Session> {
+  /** By id. */
+  #listedSessions({ spec }: CommandObject, { mirror, collection }: CommandAccount): ReadonlyMap<string, Session> {
     if (mirror.isEnabled && !mirror.isSynced && !spec.sessionRef?.id) throw notListedYet();
-    return new Map((collection.allCached() as Session[]).map((session) => [session.id, session]));
+    return byID(collection.allCached());
   }
 
   /** A restart needs a list, to tell the session before the restart from the one after it. */
@@ -197,13 +202,10 @@ export class CommandReconciler {
   #observe({ collection, account }: CommandAccount): Observation {
     const { clock } = this.#options;
     const now = this.#now();
-    const { listedAt } = collection;
+    const { listedAt, absenceProvedAt = Number.NEGATIVE_INFINITY } = collection;
     if (listedAt === undefined) return { now, account };
-    return {
-      now,
-      account,
-      online: { sessions: collection.allCached() as Session[], listedAt: now - (clock.now() - listedAt) },
-    };
+    const sessions = [...collection.allCached(), ...collection.hidden] as Session[];
+    return { now, account, online: { sessions, listedAt: now - (clock.now() - absenceProvedAt) } };
   }
 
   async #sendAll(sessions: Results, account: CommandAccount, signal: AbortSignal): Promise<Map<string, Answer>> {
@@ -267,6 +269,9 @@ export class CommandReconciler {
 }
 
 const isPaused = ({ metadata }: CommandObject): boolean => metadata.annotations?.[annotations.paused] === "true";
+
+const byID = (sessions: readonly Remote[]): ReadonlyMap<string, Session> =>
+  new Map((sessions as Session[]).map((session) => [session.id, session]));
 
 const notListedYet = () => new Waiting("Pending", "Waiting for the first list of tunnel sessions, no action is needed");
 

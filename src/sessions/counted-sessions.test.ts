@@ -28,7 +28,10 @@ function start(): void {
   const { options, account } = world.process();
   const collection = { ...account.collection, allCached: () => online, perform: async () => {} };
   const more: Partial<CommandReconcilerOptions> = {
-    accountOf: async () => ({ ...account, collection: { ...collection, listedAt: world.clock.now() } as never }),
+    accountOf: async () => {
+      const now = world.clock.now();
+      return { ...account, collection: { ...collection, listedAt: now, absenceProvedAt: now } as never };
+    },
     command: (key) => stored.get(key),
     commands: () => [...stored.values()],
     async write(command, status) {

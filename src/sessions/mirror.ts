@@ -29,7 +29,8 @@ export interface MirrorOptions {
 
 /**
  * Keeps one object for each session of one account that is online, and writes only what changed. After a list that failed
- * or had sessions that could not be parsed, no object is deleted.
+ * or had sessions that could not be parsed, no object is deleted. A list of several pages may skip a session, so its
+ * object is deleted only after two of them lack it.
  */
 export class Mirror {
   readonly #options: MirrorOptions;
@@ -54,7 +55,7 @@ export class Mirror {
       const collection = (await this.#source.open(signal)).collection(tunnelSessions);
       await this.#list(collection, signal);
       const sessions = collection.allCached();
-      await this.#write(sessions as Session[], !collection.hadUnreadable);
+      await this.#write([...sessions, ...collection.hidden] as Session[], !collection.hadUnreadable);
       metrics?.synced(keyOfScope(this.#source), sessions.length);
       this.#synced = true;
       onSynced?.(namespace);
@@ -68,7 +69,7 @@ export class Mirror {
   /** Mirrors of the same account share a list that is not older than half of the interval. */
   #list(collection: Collection, signal: AbortSignal): Promise<void> {
     const { clock, intervalSeconds } = this.#options;
-    return collection.listed(clock.now() - intervalSeconds * 500, { lane: "sync", signal });
+    return collection.listedSurely(clock.now() - intervalSeconds * 500, { lane: "sync", signal });
   }
 
   async #write(sessions: readonly Session[], complete: boolean): Promise<void> {

@@ -31,6 +31,8 @@ function scene(
     unreadable: false,
     isUnknown: false,
     lists: [] as number[],
+    /** What the list lacks although it had several pages. */
+    hidden: [] as Session[],
     ...given,
   };
   const store = new Store<SessionObject>();
@@ -40,7 +42,10 @@ function scene(
     get hadUnreadable() {
       return account.unreadable;
     },
-    async listed(since: number) {
+    get hidden() {
+      return account.hidden;
+    },
+    async listedSurely(since: number) {
       if (since <= (account.lists.at(-1) ?? Number.NEGATIVE_INFINITY)) return;
       account.lists.push(clock.now());
       if (account.fails) throw new Error("503");
@@ -105,6 +110,18 @@ describe("a mirror", () => {
     await clock.advance(30_000);
     expect(calls.at(-1)).toBe("delete ts_1");
     expect(mirrors.isSynced(own)).toBe(true);
+  });
+
+  test("keeps the object of a session that a list of several pages may have skipped", async () => {
+    const { clock, calls, account } = scene({ sessions: [session("ts_1"), session("ts_2")] });
+    await clock.advance(0);
+    account.sessions = [session("ts_2")];
+    account.hidden = [session("ts_1")];
+    await clock.advance(30_000);
+    expect(calls).toEqual(["create ts_1", "create ts_2"]);
+    account.hidden = [];
+    await clock.advance(30_000);
+    expect(calls.at(-1)).toBe("delete ts_1");
   });
 
   test("is not synced before a list has succeeded", async () => {

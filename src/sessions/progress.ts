@@ -8,7 +8,7 @@ import type { Session } from "./session.ts";
 export interface Observation {
   /** Milliseconds since the epoch. */
   now: number;
-  /** The latest list of sessions, and when it began. */
+  /** The latest list of sessions. Those that it lacks were offline when the list of `listedAt` began. */
   online?: { sessions: readonly Session[]; listedAt: number } | undefined;
   /** Ids of sessions that other commands have counted as those of agents that they have restarted. */
   counted?: ReadonlySet<string> | undefined;

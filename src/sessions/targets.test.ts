@@ -27,7 +27,9 @@ describe("targetsOf", () => {
   test("a copy of a session's object, which somebody has made, does not choose the session again", () => {
     const copy = mirrored(session("ts_1"), { name: "copy", uid: "copy" });
     expect(targetsOf(region("eu"), { ...known, objects: [...known.objects, copy] })).toEqual(["ts_1", "ts_2"]);
-    expect(() => targetsOf(spec({ sessionRef: { name: "copy" } }), { ...known, objects: [copy] })).toThrow(NoTargetError);
+    expect(() => targetsOf(spec({ sessionRef: { name: "copy" } }), { ...known, objects: [copy] })).toThrow(
+      NoTargetError,
+    );
   });
 
   test.each<[string, CommandSpec, Partial<KnownSessions>]>([

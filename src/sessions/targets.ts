@@ -16,21 +16,19 @@ export interface KnownSessions {
   objects: readonly SessionObject[];
   /** Whether sessions are mirrored. */
   mirrored: boolean;
-  /** The sessions that are online, by id. */
+  /** The sessions that are online, or may be, by id. */
   online: ReadonlyMap<string, Session>;
 }
 
 /** The ids of the sessions that a command is for. Throws NoTargetError if there are none. */
-export function targetsOf(
-  { sessionRef, selector }: CommandSpec,
-  { scope, objects, mirrored, online }: KnownSessions,
-): string[] {
+export function targetsOf(spec: CommandSpec, { scope, objects, mirrored, online }: KnownSessions): string[] {
+  const { sessionRef, selector } = spec;
   if (sessionRef?.id) return [sessionRef.id];
   if (!mirrored) throw new NoTargetError("Set SESSION_SYNC_INTERVAL, or give sessionRef.id: sessions are not mirrored");
   const ours = objects.filter((object) => isOfMirror(object, scope) && online.has(object.spec.id));
-  if (selector) return idsWithLabels(selector.matchLabels, ours);
+  if (selector) return idsWithLabels(spec, selector.matchLabels, ours);
   const [named] = ours.filter(({ metadata }) => metadata.name === sessionRef?.name);
-  if (!named) throw new NoTargetError(`Correct spec.sessionRef.name: no session "${sessionRef?.name}" is online`);
+  if (!named) throw noneOnline(spec);
   return [named.spec.id];
 }
 
@@ -38,13 +36,24 @@ export function targetsOf(
 const isOfMirror = (object: SessionObject, scope: MirrorScope): boolean =>
   isOf(object, scope) && object.metadata.name === sessionName(object.spec.id, scope.account);
 
-function idsWithLabels(matchLabels: Readonly<Record<string, string>>, objects: readonly SessionObject[]): string[] {
+export function noneOnline({ sessionRef }: CommandSpec): NoTargetError {
+  if (!sessionRef) return new NoTargetError("Correct spec.selector: no session that is online has these labels");
+  const { id, name } = sessionRef;
+  if (id) return new NoTargetError(`Correct spec.sessionRef.id: session ${id} is not online`);
+  return new NoTargetError(`Correct spec.sessionRef.name: no session "${name}" is online`);
+}
+
+function idsWithLabels(
+  spec: CommandSpec,
+  matchLabels: Readonly<Record<string, string>>,
+  objects: readonly SessionObject[],
+): string[] {
   const wanted = Object.entries(matchLabels);
   const ids = objects
     .filter(({ metadata }) => wanted.every(([label, value]) => metadata.labels?.[label] === value))
     .map(({ spec }) => spec.id)
     .sort();
-  if (ids.length === 0) throw new NoTargetError("Correct spec.selector: no session that is online has these labels");
+  if (ids.length === 0) throw noneOnline(spec);
   if (ids.length > MAX_SESSIONS) {
     throw new NoTargetError(
       `Narrow spec.selector: it chooses ${ids.length} sessions, and at most ${MAX_SESSIONS} can be`,

@@ -63,6 +63,16 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.listedAt;
   }
 
+  /** When the list began that the latest lists confirm, so that a remote which they lack was gone by then. */
+  get absenceProvedAt(): number | undefined {
+    return this.#inventory.absenceProvedAt;
+  }
+
+  /** Remotes that only the latest list lacks. It had several pages, so they may still exist. */
+  get hidden(): readonly Remote[] {
+    return this.#inventory.hidden;
+  }
+
   /** Whether the latest complete list had unreadable rows. Such a list does not tell which remotes are gone. */
   get hadUnreadable(): boolean {
     return this.#hadUnreadable;

@@ -59,12 +59,16 @@ export class Inventory {
   }
 
   /**
-   * Whether a remote that existed at `since` would be known by now, so that an unknown one is certain not to exist.
-   * While a list with several pages is read, a deleted row shifts the others, and the list may skip one. So it takes
-   * two such lists. Both have to begin at `since` or later.
+   * A remote that existed at this time would be known by now, or be hidden. While a list with several pages is read, a
+   * deleted row shifts the others, and the list may skip one. So it takes two such lists. Undefined: there were none.
    */
+  get absenceProvedAt(): number | undefined {
+    return this.#hadOnePage ? this.#listedAt : this.#listedBeforeAt;
+  }
+
+  /** Whether a remote that existed at `since` would be known by now, so that an unknown one is certain not to exist. */
   provesAbsence(since: number): boolean {
-    const at = this.#hadOnePage ? this.#listedAt : this.#listedBeforeAt;
+    const at = this.absenceProvedAt;
     return at !== undefined && at >= since;
   }
 

@@ -72,7 +72,11 @@ export class FakeWorld {
         get listedAt() {
           return clock.now();
         },
+        get absenceProvedAt() {
+          return clock.now();
+        },
         allCached: () => service.online,
+        hidden: [],
         listed: async () => {},
         read: async (id) => service.online.find((one) => one.id === id),
         admit: () => pause("admit"),
