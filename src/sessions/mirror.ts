@@ -35,16 +35,17 @@ export interface MirrorOptions {
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #source: MirrorSource;
-  #synced = false;
+  /** The sessions that the objects show. Those of another account when the key leads there by now. */
+  #shown: Pick<Collection, "allCached"> | undefined;
 
   constructor(options: MirrorOptions, source: MirrorSource) {
     this.#options = options;
     this.#source = source;
   }
 
-  /** Whether the objects have shown a list since the process started. */
-  get isSynced(): boolean {
-    return this.#synced;
+  /** Whether the objects have shown a list of these sessions since the process started. */
+  isSynced(collection: Pick<Collection, "allCached">): boolean {
+    return this.#shown === collection;
   }
 
   /** Lists the sessions and writes their objects. Never rejects. */
@@ -57,7 +58,7 @@ export class Mirror {
       const sessions = collection.allCached();
       await this.#write([...sessions, ...collection.hidden] as Session[], !collection.hadUnreadable);
       metrics?.synced(keyOfScope(this.#source), sessions.length);
-      this.#synced = true;
+      this.#shown = collection;
       onSynced?.(namespace);
     } catch (error) {
       if (signal.aborted) return;

@@ -33,6 +33,8 @@ function scene(
     lists: [] as number[],
     /** What the list lacks although it had several pages. */
     hidden: [] as Session[],
+    /** That of another account, to which the key leads by now. */
+    collection: undefined as Collection | undefined,
     ...given,
   };
   const store = new Store<SessionObject>();
@@ -67,7 +69,7 @@ function scene(
   const abort = new AbortController();
   const open: MirrorSource["open"] = async () => {
     if (account.isUnknown) throw new Error("the key cannot be read");
-    return { collection: () => collection };
+    return { collection: () => account.collection ?? collection };
   };
   const sources: MirrorSource[] = [{ ...own, open }];
   const mirrors = new Mirrors({
@@ -82,9 +84,9 @@ function scene(
 
 describe("a mirror", () => {
   test("lists once at the start and once per interval, and writes only what changes", async () => {
-    const { clock, calls, account, mirrors, abort, running } = scene({ sessions: [session("ts_1")] });
+    const { clock, calls, account, mirrors, abort, running, collection } = scene({ sessions: [session("ts_1")] });
     await clock.advance(0);
-    expect({ lists: account.lists.length, calls, synced: mirrors.isSynced(own) }).toEqual({
+    expect({ lists: account.lists.length, calls, synced: mirrors.isSynced(own, collection) }).toEqual({
       lists: 1,
       calls: ["create ts_1"],
       synced: true,
@@ -97,7 +99,7 @@ describe("a mirror", () => {
   });
 
   test("deletes nothing when a list fails or has sessions that could not be parsed", async () => {
-    const { clock, calls, account, mirrors } = scene({ sessions: [session("ts_1"), session("ts_2")] });
+    const { clock, calls, account, mirrors, collection } = scene({ sessions: [session("ts_1"), session("ts_2")] });
     await clock.advance(0);
     account.sessions = [session("ts_2")];
     account.fails = true;
@@ -109,7 +111,7 @@ describe("a mirror", () => {
     account.unreadable = false;
     await clock.advance(30_000);
     expect(calls.at(-1)).toBe("delete ts_1");
-    expect(mirrors.isSynced(own)).toBe(true);
+    expect(mirrors.isSynced(own, collection)).toBe(true);
   });
 
   test("keeps the object of a session that a list of several pages may have skipped", async () => {
@@ -124,10 +126,27 @@ describe("a mirror", () => {
     expect(calls.at(-1)).toBe("delete ts_1");
   });
 
+  test("is not synced with another account, to which the key leads by now, before that is listed", async () => {
+    const { clock, account, collection, mirrors } = scene({ sessions: [session("ts_1")] });
+    await clock.advance(0);
+    const other = {
+      ...collection,
+      allCached: () => [session("ts_2")],
+      listedSurely: async () => {},
+    } as unknown as Collection;
+    account.collection = other;
+    expect(mirrors.isSynced(own, other)).toBe(false);
+    await clock.advance(30_000);
+    expect([collection, other].map((one) => mirrors.isSynced(own, one))).toEqual([false, true]);
+  });
+
   test("is not synced before a list has succeeded", async () => {
-    const { clock, account, mirrors } = scene({ fails: true });
+    const { clock, account, mirrors, collection } = scene({ fails: true });
     await clock.advance(60_000);
-    expect({ synced: mirrors.isSynced(own), lists: account.lists.length }).toEqual({ synced: false, lists: 3 });
+    expect({ synced: mirrors.isSynced(own, collection), lists: account.lists.length }).toEqual({
+      synced: false,
+      lists: 3,
+    });
   });
 
   test("continues when an object cannot be written", async () => {
@@ -156,7 +175,7 @@ describe("several mirrors", () => {
   const blue = { namespace: "team", account: "blue" };
 
   test("of one account share its lists, and an account that is not known delays no other", async () => {
-    const { clock, calls, account, sources, open, mirrors } = scene({ sessions: [session("ts_1")] });
+    const { clock, calls, account, sources, open, mirrors, collection } = scene({ sessions: [session("ts_1")] });
     await clock.advance(10_000);
     sources.push({ ...blue, open });
     await clock.advance(290_000);
@@ -165,7 +184,11 @@ describe("several mirrors", () => {
     sources.push({ ...blue, account: "green", open: () => new Promise(() => {}) });
     await clock.advance(300_000);
     expect(account.lists).toHaveLength(21);
-    expect([own, blue, { ...blue, account: "green" }].map((one) => mirrors.isSynced(one))).toEqual([true, true, false]);
+    expect([own, blue, { ...blue, account: "green" }].map((one) => mirrors.isSynced(one, collection))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test("end alone, including those that the previous process has left", async () => {
@@ -208,9 +231,9 @@ describe("several mirrors", () => {
   });
 
   test("keep their objects while their account is not known", async () => {
-    const { clock, calls, account, mirrors } = scene({ sessions: [session("ts_1")] });
+    const { clock, calls, account, mirrors, collection } = scene({ sessions: [session("ts_1")] });
     account.isUnknown = true;
     await clock.advance(90_000);
-    expect({ calls, synced: mirrors.isSynced(own) }).toEqual({ calls: ["create ts_1"], synced: true });
+    expect({ calls, synced: mirrors.isSynced(own, collection) }).toEqual({ calls: ["create ts_1"], synced: true });
   });
 });

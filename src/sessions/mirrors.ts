@@ -1,3 +1,4 @@
+import type { Collection } from "../account/remotes/collection.ts";
 import { sessionLabels } from "../kinds/tunnel-session.ts";
 import { sleep } from "../runtime/clock.ts";
 import { keyOfScope, Mirror, type MirrorOptions, type MirrorSource } from "./mirror.ts";
@@ -35,9 +36,9 @@ export class Mirrors {
     return this.#options.intervalSeconds > 0;
   }
 
-  /** Whether the objects of the account have shown a list since the process started. */
-  isSynced(scope: MirrorScope): boolean {
-    return this.#mirrors.get(keyOfScope(scope))?.isSynced === true;
+  /** Whether the objects have shown a list of these sessions since the process started. */
+  isSynced(scope: MirrorScope, collection: Pick<Collection, "allCached">): boolean {
+    return this.#mirrors.get(keyOfScope(scope))?.isSynced(collection) === true;
   }
 
   /** Runs until the signal aborts. */

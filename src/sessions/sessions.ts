@@ -163,10 +163,11 @@ async function commandAccount(
   if (name !== undefined && mirror && !isOurs(mirror)) throw elsewhere(name);
   const scope = { namespace, account: name };
   const found = name === undefined ? account : await openAccount({ namespace, name }, signal);
+  const collection = found.collection(tunnelSessions);
   return {
     ...scope,
-    collection: found.collection(tunnelSessions),
-    mirror: { isEnabled: mirrors.isEnabled, isSynced: mirrors.isSynced(scope) },
+    collection,
+    mirror: { isEnabled: mirrors.isEnabled, isSynced: mirrors.isSynced(scope, collection) },
     objects: () => store.list(namespace),
   };
 }
