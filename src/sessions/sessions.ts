@@ -17,7 +17,7 @@ import { API_VERSION, annotations, DEFAULT_ACCOUNT, GROUP, VERSION } from "../sc
 import type { CommandObject, CommandStatus } from "./command.ts";
 import { type CommandAccount, CommandReconciler } from "./command-reconciler.ts";
 import type { SessionMetrics } from "./metrics.ts";
-import type { MirrorSource } from "./mirror.ts";
+import { keyOfScope, type MirrorSource } from "./mirror.ts";
 import { Mirrors } from "./mirrors.ts";
 import type { MirrorScope, SessionObject } from "./session.ts";
 import { SessionWriter, sessionType } from "./session-writer.ts";
@@ -107,7 +107,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     reconcile: ({ key, signal }) => reconciler.reconcile(key, signal),
     ...{ log, clock, concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_SECONDS },
     backoff: { base: 1, cap: 300 },
-    flowOf: (key) => accountNameOf(config, commands.store.get(key)),
+    flowOf: (key) => flowOf(config, commands.store.get(key)),
     ...(controllerMetrics && { metrics: controllerMetrics }),
   });
   commands.addHandler((change) => {
@@ -149,6 +149,10 @@ function accountNameOf(config: SessionsOptions["config"], command: CommandObject
   const { metadata, spec } = command ?? {};
   return spec?.accountRef?.name ?? (metadata?.namespace === namespaceOf(config) ? undefined : DEFAULT_ACCOUNT);
 }
+
+/** Commands to one account share a flow, so that a slow account takes no workers from others. Names are per namespace. */
+export const flowOf = (config: SessionsOptions["config"], command: CommandObject | undefined): string =>
+  keyOfScope({ namespace: command?.metadata.namespace ?? "", account: accountNameOf(config, command) });
 
 async function commandAccount(
   { config, account, mirrored, isOurs, openAccount }: SessionsOptions,
