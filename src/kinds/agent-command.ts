@@ -103,7 +103,10 @@ const spec = z.object({
 });
 
 const time = (what: string) => z.iso.datetime({ offset: true }).optional().describe(what);
-const short = (what: string) => z.string().max(256).optional().describe(what);
+/** The API server refuses a longer text, and with it the whole status. */
+export const MAX_TEXT = 256;
+
+const short = (what: string) => z.string().max(MAX_TEXT).optional().describe(what);
 
 const newSession = z.object({
   id: z.string().describe("Remote id of the session."),

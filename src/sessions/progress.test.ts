@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { sessionResult } from "../kinds/agent-command.ts";
 import type { Answer } from "./answer.ts";
 import type { CommandSpec, SessionResult } from "./command.ts";
 import {
@@ -150,6 +151,12 @@ describe("applyAnswer", () => {
       now + 1,
     );
     expect(settled.restartAfter).toBe(at(13));
+  });
+
+  test("a message fits into the status, however long its cause is", () => {
+    const lost: Answer = { outcome: "doubt", message: "x".repeat(300) };
+    const { message } = applyAnswer(spec("Stop"), result({ phase: "Sending", sending: "stop" }), lost, now);
+    expect(sessionResult.shape.message.safeParse(message).success).toBe(true);
   });
 
   test("an update that was not sent is not counted", () => {

@@ -1,4 +1,4 @@
-import type { Phase, ResultReason } from "../kinds/agent-command.ts";
+import { MAX_TEXT, type Phase, type ResultReason } from "../kinds/agent-command.ts";
 import type { Answer, Request } from "./answer.ts";
 import { type CommandSpec, hasResult, isActive, type SessionResult } from "./command.ts";
 import { reconnectBaseline, successorOf, withNewSession } from "./reconnect.ts";
@@ -172,7 +172,8 @@ export function withResult(
   reason?: ResultReason,
   message?: string,
 ): SessionResult {
-  return { id, name, phase, ...(sentAt && { sentAt }), ...(reason && { reason }), ...(message && { message }) };
+  const text = message?.slice(0, MAX_TEXT);
+  return { id, name, phase, ...(sentAt && { sentAt }), ...(reason && { reason }), ...(text && { message: text }) };
 }
 
 export const isFinished = (sessions: Results): boolean => sessions.every(hasResult);
