@@ -45,6 +45,15 @@ test("references to imported objects are by name, others by id, and the owner ma
   });
 });
 
+test("texts stay texts for kubectl, which reads YAML 1.1", () => {
+  const remote = { id: "ipp_1", description: "yes", metadata: "0b11" };
+  const { yaml } = write({ kind: IPPolicy, name: "on", remote });
+  expect(parse(yaml, { version: "1.1" })).toMatchObject({
+    metadata: { name: "on" },
+    spec: { description: "yes", metadata: "0b11" },
+  });
+});
+
 test("a kind without marks is imported as observe-only", () => {
   expect(write(policy, [], false).object.spec).toMatchObject({ managementPolicy: "ObserveOnly" });
 });

@@ -1,4 +1,3 @@
-import { stringify } from "yaml";
 import type { Remote } from "../../gateway/resource.ts";
 import { withoutOwnerMark } from "../../objects/ownership.ts";
 import { API_VERSION } from "../../schema/contract.ts";
@@ -7,6 +6,7 @@ import { type ReferenceTrait, traitsOf } from "../../schema/traits.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { snakeCase } from "../../schema/wire/names.ts";
 import { type SpecSources, toSpec } from "../../schema/wire/spec.ts";
+import { kubernetesYAML } from "../terminal/kubernetes-yaml.ts";
 
 /** One remote that is imported, with the name of its object. */
 export interface Imported {
@@ -102,7 +102,7 @@ export function manifestOf({ kind, name, remote }: Imported, reference: Lookup, 
   };
   return {
     ...{ kind: kind.kind, name, secrets, leftOut },
-    yaml: commentOf(secrets, leftOut) + stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }),
+    yaml: commentOf(secrets, leftOut) + kubernetesYAML(object),
   };
 }
 
@@ -147,11 +147,9 @@ export function secretsYAML(secrets: readonly NeededSecret[], namespace: string 
       ...(isTLS && { type: "kubernetes.io/tls" }),
     };
     const values = Object.entries(data).map(([key, value]) =>
-      value === undefined
-        ? `  ${key}: "" # fill in\n`
-        : stringify({ [key]: value }, { lineWidth: 0 }).replace(/^(?=.)/gm, "  "),
+      value === undefined ? `  ${key}: "" # fill in\n` : kubernetesYAML({ [key]: value }).replace(/^(?=.)/gm, "  "),
     );
-    return `# ${usedBy} reads it.\n${stringify(head)}stringData:\n${values.join("")}`;
+    return `# ${usedBy} reads it.\n${kubernetesYAML(head)}stringData:\n${values.join("")}`;
   });
   return texts.join("---\n");
 }

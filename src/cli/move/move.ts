@@ -1,4 +1,3 @@
-import { stringify } from "yaml";
 import { readAccountConfig } from "../../config.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
@@ -10,6 +9,7 @@ import { connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { shownOn, WaitTimeout, waitAtMost } from "../cluster/wait.ts";
 import { isKind } from "../graph/find.ts";
+import { kubernetesYAML } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal, UsageError } from "../terminal/terminal.ts";
 import { isNear, type Move, type Place } from "./manifest.ts";
 import { handOverToCluster } from "./other-cluster.ts";
@@ -70,7 +70,7 @@ async function prepare(parts: MoveParts): Promise<Prepared | undefined> {
 /** Prints the new object. Changes nothing. */
 async function show(parts: MoveParts, flags: Flags, terminal: Terminal): Promise<number> {
   const prepared = await prepare(parts);
-  if (prepared) terminal.say(stringify(prepared.manifest, { lineWidth: 0 }).trimEnd());
+  if (prepared) terminal.say(kubernetesYAML(prepared.manifest).trimEnd());
   return report(await referrersOf(parts), parts, flags, terminal);
 }
 

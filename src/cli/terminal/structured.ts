@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { kubernetesYAML } from "./kubernetes-yaml.ts";
 import { UsageError } from "./terminal.ts";
 
 const formats = ["json", "yaml"] as const;
@@ -15,6 +15,4 @@ export function formatOf(output: string | undefined): Format | undefined {
 
 /** An output for programs, which keeps to its schema in outputs.ts. */
 export const structured = (value: object, format: Format): string =>
-  format === "yaml"
-    ? stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd()
-    : JSON.stringify(value, undefined, 2);
+  format === "yaml" ? kubernetesYAML(value).trimEnd() : JSON.stringify(value, undefined, 2);
