@@ -21,6 +21,14 @@ test("a manifest has the line at which it begins", () => {
   ]);
 });
 
+test("values are those that kubectl reads, which are those of YAML 1.1 without its times", () => {
+  const spec = "spec:\n  yes: yes\n  octal: 0310\n  binary: 0b11\n  time: 12:30\n  date: 2026-01-01\n  text: '010'\n";
+  const [first] = parsed(`${policy}x: &x {merged: 1}\n${spec}  <<: *x\n`).manifests;
+  expect(first?.object["spec"]).toEqual({
+    ...{ true: true, octal: 200, binary: 3, time: "12:30", date: "2026-01-01", text: "010", merged: 1 },
+  });
+});
+
 test("files of a folder that are no manifests or cannot be read are left out or reported", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manifests-"));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
-import { LineCounter, parseAllDocuments } from "yaml";
+import { type DocumentOptions, LineCounter, type ParseOptions, parseAllDocuments, type SchemaOptions } from "yaml";
 import { customResources } from "../../kinds/index.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
@@ -75,10 +75,19 @@ export async function filesOf(path: string, recursive: boolean): Promise<string[
     .sort();
 }
 
+/** As kubectl reads YAML: version 1.1, but times and dates are texts. */
+const asKubectl: ParseOptions & DocumentOptions & SchemaOptions = {
+  version: "1.1",
+  customTags: (tags) => tags.filter((tag) => typeof tag === "string" || !isTime(tag)),
+};
+
+const isTime = ({ tag, ...more }: { tag: string; format?: string }): boolean =>
+  tag === "tag:yaml.org,2002:timestamp" || more.format === "TIME";
+
 /** Adds the manifests in a text. Objects of other APIs are left out, since a folder may hold a whole application. */
 export function parse(text: string, file: string, result: Manifests): void {
   const lines = new LineCounter();
-  for (const document of parseAllDocuments(text, { lineCounter: lines })) {
+  for (const document of parseAllDocuments(text, { ...asKubectl, lineCounter: lines })) {
     const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
     const [error] = document.errors;
     if (error) {
