@@ -12,6 +12,8 @@ function parsed(...texts: string[]): Manifests {
 
 const policy = "apiVersion: tunnelgateway.dev/v1\nkind: IPPolicy\nmetadata: {name: office}\n";
 
+const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
+
 test("a manifest has the line at which it begins", () => {
   const { manifests, problems } = parsed(`# a comment\n---\n${policy}---\n${policy.replace("office", "home")}`);
   expect(problems).toEqual([]);
@@ -58,6 +60,10 @@ test.each([
   ["another version", policy.replace("/v1", "/v2"), /^0\.yaml:1: Use apiVersion tunnelgateway.dev\/v1/],
   ["an alias of nothing", "a: *b", /^0\.yaml:1: Correct the YAML: Unresolved alias/],
   ["no name", policy.replace("name: office", ""), /^0\.yaml:1: Give this IPPolicy a metadata.name/],
+  ["a Secret without a name", "apiVersion: v1\nkind: Secret\n", /^0\.yaml:1: Give this Secret a metadata.name/],
+  ["a Secret of numbers", `${secret}data: {a: 1}\n`, /^0\.yaml:1: Give data of Secret "s" texts alone/],
+  ["a Secret of null", `${secret}stringData: {a: }\n`, /^0\.yaml:1: Give stringData of Secret "s" texts alone/],
+  ["a Secret of a text", `${secret}stringData: a\n`, /^0\.yaml:1: Give stringData of Secret "s" texts alone/],
   ["the same object twice", `${policy}---\n${policy}`, /^0\.yaml:5: Remove one of two: 0\.yaml:1 has the same object/],
 ])("%s gets one line with file and line", (_, text, line) => {
   expect(parsed(text).problems).toEqual([expect.stringMatching(line)]);

@@ -132,11 +132,23 @@ function problemOf(value: unknown): string | undefined {
   ) as Partial<KubeObject>;
   if (typeof apiVersion !== "string" || typeof kind !== "string")
     return "This is no manifest: it has no apiVersion and kind";
+  if (isData({ apiVersion, kind })) return problemOfData(value as KubeObject);
   if (!apiVersion.startsWith(`${GROUP}/`)) return undefined;
   if (apiVersion !== API_VERSION) return `Use apiVersion ${API_VERSION}: there is no ${apiVersion}`;
   if (customResources.every((one) => one.kind !== kind)) return `${API_VERSION} has no kind ${kind}`;
   return metadata?.name ? undefined : `Give this ${kind} a metadata.name`;
 }
+
+/** The API server does not see these in a plan, so nothing else finds what it would refuse. */
+function problemOfData(object: KubeObject & Record<string, unknown>): string | undefined {
+  const { kind, metadata } = object;
+  if (!metadata?.name) return `Give this ${kind} a metadata.name`;
+  const wrong = ["data", "stringData"].find((member) => !isTexts(object[member] ?? {}));
+  return wrong && `Give ${wrong} of ${kind} "${metadata.name}" texts alone`;
+}
+
+const isTexts = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.values(value).every((one) => typeof one === "string");
 
 function duplicateOf(value: unknown, manifests: readonly Manifest[]): string | undefined {
   const key = keyOf(value as KubeObject);
@@ -152,5 +164,7 @@ const keyOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   `${apiVersion} ${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;
 
 /** Objects that the operator manages, and the objects that it reads for them. */
-const isRelevant = ({ apiVersion, kind }: KubeObject): boolean =>
-  apiVersion === API_VERSION || (apiVersion === "v1" && (kind === "Secret" || kind === "ConfigMap"));
+const isRelevant = (object: KubeObject): boolean => object.apiVersion === API_VERSION || isData(object);
+
+const isData = ({ apiVersion, kind }: { apiVersion?: unknown; kind?: unknown }): boolean =>
+  apiVersion === "v1" && (kind === "Secret" || kind === "ConfigMap");
