@@ -115,6 +115,18 @@ test.each(["plan", "plan -f edge.yaml", "tree", "why tcpedge/db", "users ippolic
   },
 );
 
+test.each([
+  [404, 'namespaces "b" not found'],
+  [409, "the object has been modified"],
+  [422, 'metadata.name: Invalid value: "BAD_NAME"'],
+])("what the API server refuses with %i is one line", async (status, message) => {
+  failing(({ method }) =>
+    method === "POST" ? { status, body: { kind: "Status", code: status, message } } : undefined,
+  );
+  const stderr = `The cluster refuses this: ${message}`;
+  expect(await run("move ippolicy office BAD_NAME")).toEqual({ code: 1, stdout: "", stderr });
+});
+
 test("progress is erased before a failure is printed", async () => {
   const shown: string[] = [];
   const terminal = { progress: (text: string) => void shown.push(text), warn: (text: string) => void shown.push(text) };

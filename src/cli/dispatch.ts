@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { isForbidden, isUnauthorized } from "../runtime/connection/errors.ts";
+import { isForbidden, isUnauthorized, KubeError } from "../runtime/connection/errors.ts";
 import { textOf } from "../runtime/log.ts";
 import { outageOf } from "./cluster/outage.ts";
 import { programOf } from "./program.ts";
@@ -39,7 +39,9 @@ function failureOf(error: unknown): string | undefined {
   if (error instanceof CommandError) return error.message;
   if (isUnauthorized(error)) return `Sign in to the cluster again: ${textOf(error)}`;
   if (isForbidden(error)) return `You need a right in the cluster: ${textOf(error)}`;
-  return outageOf(error);
+  const outage = outageOf(error);
+  if (outage === undefined && error instanceof KubeError) return `The cluster refuses this: ${textOf(error)}`;
+  return outage;
 }
 
 const isHelp = (error: unknown): boolean => error instanceof CommanderError && error.exitCode === 0;
