@@ -59,6 +59,19 @@ describe("a certificate that the operator renews is due again", () => {
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toContain("create");
   });
+
+  it("at the next resync, also after its renewal was due, if the object only observes", async () => {
+    const begin = scene.clock.date();
+    const until = new Date(begin.getTime() + 10 * hour);
+    const { id } = scene.gateway.seed(SSHHostCertificate.resource, {
+      ...{ ssh_certificate_authority_id: "sshca_1", public_key: "ssh-ed25519 AAAA" },
+      ...{ valid_after: begin.toISOString(), valid_until: until.toISOString() },
+    });
+    const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA", adopt: { id } };
+    const object = await scene.given(SSHHostCertificate, "host", { ...spec, managementPolicy: "ObserveOnly" });
+    await scene.clock.advance(9 * hour);
+    expect(await scene.reconcile(object)).toEqual(resync);
+  });
 });
 
 describe("an object that the service refuses is due again", () => {

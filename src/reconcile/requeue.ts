@@ -32,11 +32,12 @@ export function resultOf(context: ReconcileContext, outcome: Outcome, options: R
 /** The times, in seconds, at which a settled object is due again, one for each reason. */
 function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptions): (number | undefined)[] {
   const { kind, object, state } = context;
-  const renewsAt = state.remote && kind.renewsAt(state.remote, object.spec);
+  // An object that only observes renews nothing.
+  const renewsAt = state.remote && !isObserveOnly(object) && kind.renewsAt(state.remote, object.spec);
   const needsResync = kind.output !== undefined || listOf(kind) === undefined || hasUnwatchedInputs(context);
   return [
     ...retiringOf(context).map((id) => context.account.deferredDeletes.secondsUntil(id) || RETIRING_SECONDS),
-    renewsAt === undefined ? undefined : Math.max((renewsAt - serviceNow(context)) / 1000, 1),
+    renewsAt ? Math.max((renewsAt - serviceNow(context)) / 1000, 1) : undefined,
     needsResync ? resyncSeconds : undefined,
     (state.remote && context.account.secondsUntilMark(object, state.remote.id)) || undefined,
   ];
