@@ -104,6 +104,9 @@ export const isOutcomeUnknown = isKind("unknown", "failed");
 /** The service may have carried the change out: the outcome is unknown, or the answer cannot be read. */
 export const mayBeCarriedOut = isKind("unknown", "failed", "unreadable");
 export const isLimited = isKind("limited");
+/** The service answered that it does not carry the request out. */
+export const isRefused = (error: unknown): error is GatewayError =>
+  isKind("refused", "redirected")(error) || isUnsupported(error);
 /** The service could not be reached or could not answer. The request itself is not at fault. */
 export const isUnavailable = isKind("unsent", "unknown", "failed");
 

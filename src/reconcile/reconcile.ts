@@ -1,3 +1,4 @@
+import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
@@ -152,12 +153,13 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
   if (found && hasFinalizer(context)) hold(context, found);
   const desired = early ?? (await resolve(context));
+  let undeleted: GatewayError | undefined;
   state.inputs = inputsOf(desired);
   state.newSecrets = unsentSecrets(desired.secrets, appliedSecretsOf(context));
   if (found) {
     await ensureFinalizer(context);
     hold(context, found);
-    await deleteReplaced(context);
+    undeleted = await tryDeleteReplaced(context);
     noteModuleOrigins(context, found);
     await recordHandedOverModules(context, found);
     leaveDroppedEntries(context);
@@ -171,12 +173,32 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const remote = await update(context, desired, current);
   state.remote = remote;
   noteOwner(context, remote);
-  state.appliedFields = applied;
+  noteApplied(context, desired, applied);
+  if (undeleted) throw undeleted;
+  return remote;
+}
+
+function noteApplied(context: ReconcileContext, desired: Desired, fields: string[]): void {
+  const { state } = context;
+  state.appliedFields = fields;
   forgetDroppedModules(context);
   const known = state.appliedSecrets ?? appliedSecretsOf(context);
   if (!areSameVersions(desired.secrets, known)) state.appliedSecrets = desired.secrets;
   state.appliedDigest = desired.digest;
-  return remote;
+}
+
+/**
+ * Deletes what was replaced. A failure of the service is returned, to be thrown once the rest is done: an old remote must
+ * not stop a renewal.
+ */
+async function tryDeleteReplaced(context: ReconcileContext): Promise<GatewayError | undefined> {
+  try {
+    await deleteReplaced(context);
+    return undefined;
+  } catch (error) {
+    if (isGatewayError(error)) return error;
+    throw error;
+  }
 }
 
 const resolve = ({ kind, object, cluster }: ReconcileContext): Promise<Desired> =>

@@ -1,4 +1,4 @@
-import { isGatewayError } from "../../gateway/errors.ts";
+import { isRefused, isUnauthorized } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { withArticle } from "../../schema/article.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
@@ -51,7 +51,10 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   return create(context, desired);
 }
 
-/** Deletes each replaced remote to which nothing refers any more. */
+/**
+ * Deletes each replaced remote to which nothing refers any more. A remote that the service refuses to delete is left for
+ * later.
+ */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
     if (id !== context.state.remote?.id && context.account.deferredDeletes.secondsUntil(id) === 0)
@@ -75,11 +78,22 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
     if (!isKeptForOthers(context, id) && !isKnownForeign(context, id))
       await deleteWithLossGuard(context, id, assertValid);
   } catch (error) {
-    // A user that cannot be seen still uses the remote. It is safe to try again later.
-    if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
-    account.deferredDeletes.defer(id, REFUSED);
-    return;
+    return tryLater(context, id, error);
   }
   context.changes.push({ type: "Deleted", id });
   state.retiring = retiringOf(context).filter((one) => one !== id);
+}
+
+/**
+ * It is safe to delete a remote later, and an old one must not stop what is new. Throws the error unless it is a
+ * refusal. After a 401 no request succeeds.
+ */
+function tryLater({ account, cluster, object }: ReconcileContext, id: string, error: unknown): void {
+  if (!isRefused(error) || isUnauthorized(error)) throw error;
+  account.deferredDeletes.defer(id, REFUSED);
+  const { status = 0, message } = error;
+  // A user that cannot be seen may still use the remote.
+  if ([400, 409, 422].includes(status)) return;
+  const note = `Delete ${id} in the account, once nothing uses it: it was replaced, and the service refuses to delete it: ${message}`;
+  cluster.emit(object, { type: "Warning", reason: "DeleteUnsupported", action: "Delete", note });
 }

@@ -48,6 +48,46 @@ describe("a certificate that was replaced", () => {
     expect(certificates()).toEqual(["cert_3"]);
   });
 
+  it.each([403, 405, 410, 501])(
+    "stops no further renewal when the service answers %i to its deletion",
+    async (status) => {
+      for (let calls = 0; calls < 10; calls += 1) scene.gateway.refuse("delete", status);
+      await scene.settle(object, 3);
+      scene.cluster.setSecret("tls", keyPair("third"));
+      await scene.settle(object, 3);
+      expect(certificates()).toEqual(["cert_1", "cert_2", "cert_3"]);
+      expect(scene.idOf(object)).toBe("cert_3");
+      expect(scene.condition(object, "Synced")?.status).toBe("True");
+      expect(scene.cluster.events).toContainEqual(
+        expect.objectContaining({
+          type: "Warning",
+          note: expect.stringMatching(/^Delete cert_1 in the account, once /),
+        }),
+      );
+      scene.gateway.forgetFaults();
+      await scene.clock.advance(3_600_000);
+      await scene.settle(object, 3);
+      expect(certificates()).toEqual(["cert_3"]);
+    },
+  );
+
+  it.each(["delete", "list"] as const)("stops no further renewal when a %s fails again and again", async (verb) => {
+    const fail = () => {
+      for (let calls = 0; calls < 10; calls += 1) scene.gateway.refuse(verb, 500);
+    };
+    if (verb === "list") await scene.clock.advance(3_600_000);
+    fail();
+    await scene.reconcile(object);
+    expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "ServiceUnavailable" });
+    scene.cluster.setSecret("tls", keyPair("third"));
+    await scene.reconcile(object);
+    expect(scene.idOf(object)).toBe("cert_3");
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    scene.gateway.forgetFaults();
+    await scene.settle(object, 5);
+    expect(certificates()).toEqual(["cert_3"]);
+  });
+
   it("is looked at again after 2 seconds, then less and less often, while something without an object uses it", async () => {
     scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", certificate: { id: "cert_1" } });
     for (const seconds of [2, 4, 8]) {
