@@ -108,6 +108,19 @@ describe("a DNSEndpoint", () => {
     }
   });
 
+  it("that cannot be deleted when the spec disables it is deleted later", async () => {
+    const object = await given({ dns: { externalDNS } });
+    const remove = scene.cluster.deleteDNSEndpoint;
+    scene.cluster.deleteDNSEndpoint = () => Promise.reject(new Retry("Pending", "Waiting for the Kubernetes API"));
+    scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com" });
+    expect(await again(object)).toEqual({ requeueAfterSeconds: 60 });
+    expect(ready(object)).toMatchObject({ status: "False", message: "Waiting for the Kubernetes API" });
+    scene.cluster.deleteDNSEndpoint = remove;
+    await again(object, 60);
+    expect(endpoint(object)).toBeUndefined();
+    expect(ready(object)).toBeUndefined();
+  });
+
   it("that cannot be written is reported by the condition, and affects nothing else", async () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeDNSEndpoint") throw new Retry("DNSEndpointNotWritten", "Install the definition");

@@ -35,9 +35,8 @@ export async function followDNS(context: ReconcileContext, remote: Remote): Prom
   const records = recordsOf(context, remote);
   const { writes, looks } = settingsOf(context);
   if (records.length === 0) return { remote, conditions: [] };
-  if (!writes) await removeFormer(context);
-  const problem = writes ? await write(context, records) : undefined;
-  if (problem) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
+  const problem = writes ? await write(context, records) : await removeFormer(context);
+  if (problem && (writes || !looks)) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
   if (!looks)
     return writes ? { remote, conditions: [unseen], afterSeconds: SETTLED_SECONDS } : { remote, conditions: [] };
   const seen = await Promise.all(records.map(async (record) => ({ record, check: await dns.check(record) })));
@@ -60,24 +59,26 @@ const unseen: KindCondition = {
 
 /**
  * Deletes the DNSEndpoint of an object that no longer has one. It can exist only if the object has this condition or
- * its records are checked. Each process looks for it once. Checking records costs no request to Kubernetes.
+ * its records are checked. Each process looks for it until it has seen that there is none. Checking records costs no
+ * request to Kubernetes.
  */
-async function removeFormer({ cluster, dns, object }: ReconcileContext): Promise<void> {
-  if (!conditionOf(object.status, "DNSReady") || dns.withoutEndpoint.has(object.metadata.uid)) return;
-  await cluster.deleteDNSEndpoint(object).catch(ignoreRefusal);
-  dns.withoutEndpoint.add(object.metadata.uid);
-}
-
-function ignoreRefusal(error: unknown): void {
-  if (!isReconcileError(error)) throw error;
+async function removeFormer({ cluster, dns, object }: ReconcileContext): Promise<KindCondition | undefined> {
+  if (!conditionOf(object.status, "DNSReady") || dns.withoutEndpoint.has(object.metadata.uid)) return undefined;
+  const problem = await problemOf(cluster.deleteDNSEndpoint(object));
+  if (!problem) dns.withoutEndpoint.add(object.metadata.uid);
+  return problem;
 }
 
 async function write(context: ReconcileContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
   const { cluster, dns, object } = context;
   dns.withoutEndpoint.delete(object.metadata.uid);
   const content = endpointFor(records, settingsOf(context).externalDNS, !leavesItsRemote(object));
+  return problemOf(cluster.writeDNSEndpoint(object, content));
+}
+
+async function problemOf(request: Promise<void>): Promise<KindCondition | undefined> {
   try {
-    await cluster.writeDNSEndpoint(object, content);
+    await request;
     return undefined;
   } catch (error) {
     if (!isReconcileError(error)) throw error;
