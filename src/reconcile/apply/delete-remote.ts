@@ -16,7 +16,7 @@ export async function deleteRemote(context: ReconcileContext, id: string, assert
   const { account, kind } = context;
   // The service lacks the operation. A person may have deleted the remote by hand.
   if (!account.supports(kind.resource, "delete")) return isGone(context, id);
-  await withdrawRecords(context);
+  await withdrawRecords(context, id);
   // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
   // that turn.
   await account.turns.hold(requestOptions(context));

@@ -95,6 +95,26 @@ describe("a domain that is deleted", () => {
     expect(remotes()).toEqual([]);
   });
 
+  it.each<[string, Record<string, unknown>]>([
+    ["external-dns makes the record", externalDNS],
+    ["a person makes the record", { dns: { check: true } }],
+  ])("waits also if the process died before it wrote a status, and %s", async (_, spec) => {
+    scene.gateway.normalise = (remote) => ({ ...remote, cname_target: "x.example.net" });
+    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", ...spec });
+    await scene.reconcile(object);
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    scene.dns.make([record]);
+    await scene.clock.advance(60_000);
+    await scene.delete(object);
+    expect(scene.reason(object)).toContain("DNSRecordRemains");
+    expect(scene.cluster.endpointOf(object)).toBeUndefined();
+    expect(remotes()).toHaveLength(1);
+    scene.dns.removeAll();
+    await later(object);
+    expect(remotes()).toEqual([]);
+  });
+
   it("starts the wait again after a restart", async () => {
     const object = await given(externalDNS);
     await scene.delete(object);

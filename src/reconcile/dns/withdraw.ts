@@ -1,7 +1,7 @@
 import { conditionOf } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
-import type { ReconcileContext } from "../context.ts";
+import { getRemote, type ReconcileContext } from "../context.ts";
 import type { RecordCheck, Withdrawal } from "../dns.ts";
 import { settingsOf } from "./settings.ts";
 
@@ -19,12 +19,13 @@ const LOOK_SECONDS = 60;
  * no longer finds the records. A record that is left would point to a name that somebody else can reserve. The wait
  * ends after ten minutes, or after the TTL of the records and two looks of external-dns if that is less.
  */
-export async function withdrawRecords(context: ReconcileContext): Promise<void> {
+export async function withdrawRecords(context: ReconcileContext, id: string): Promise<void> {
   const { kind, object, cluster, clock } = context;
   const { writes, looks, externalDNS } = settingsOf(context);
-  const records = (object.status?.["dnsRecords"] ?? []) as DNSRecord[];
-  const mayHaveEndpoint = writes || conditionOf(object.status, "DNSReady") !== undefined;
-  if (!kind.dnsRecords || records.length === 0 || !mayHaveEndpoint) return;
+  const mayHaveRecords = writes || looks || conditionOf(object.status, "DNSReady") !== undefined;
+  if (!kind.dnsRecords || !mayHaveRecords) return;
+  const records = await recordsOf(context, id);
+  if (records.length === 0) return;
   await cluster.deleteDNSEndpoint(object);
   if (!looks) return;
   const withdrawal = begin(context);
@@ -38,6 +39,14 @@ export async function withdrawRecords(context: ReconcileContext): Promise<void> 
     cluster.emit(object, { type: "Warning", reason: "DNSRecordRemains", action: "Delete", note });
   }
   withdrawal.ended = true;
+}
+
+/** The process before may have written the DNSEndpoint and no status. Then the remote shows the records. */
+async function recordsOf(context: ReconcileContext, id: string): Promise<DNSRecord[]> {
+  const { kind, object } = context;
+  if (object.status?.["dnsRecords"]) return object.status["dnsRecords"] as DNSRecord[];
+  const remote = await getRemote(context, id);
+  return remote ? (kind.dnsRecords?.(remote) ?? []) : [];
 }
 
 /** For an object whose remote stays in the account: keeps the DNSEndpoint and so the records. */
