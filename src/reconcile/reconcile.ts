@@ -38,7 +38,7 @@ import { forgetCopiedOwner, noteOwner } from "./find/recorded-owner.ts";
 import { leaveDroppedEntries } from "./find/sharing.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
-import { assessReadiness } from "./status/readiness.ts";
+import { assessReadiness, assessUnfinished } from "./status/readiness.ts";
 import { attributeToSecrets } from "./status/refused-secrets.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon } from "./too-soon.ts";
@@ -91,7 +91,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     const error = attributeToSecrets(context, reconcileErrorOf(cause)) ?? (has(context, "Created") && continueCreate());
     if (!error) throw cause;
     recordFailure(context, error);
-    return { type: "unfinished", error };
+    return { type: "unfinished", error, judged: assessUnfinished(context) };
   }
 }
 

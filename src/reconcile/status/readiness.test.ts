@@ -73,6 +73,25 @@ describe("a domain whose managed certificate ends", () => {
     expect(scene.reason(object)).toMatch(/Renew what is served: the certificate ended at 2026-01-03T/);
   });
 
+  it("is not Ready after its end, also while an edit of the domain is refused", async () => {
+    const spec = { domain: "a.example.com", certificateManagementPolicy: {}, description: "ours" };
+    await scene.resync(TLSCertificate);
+    scene.cluster.apply(ReservedDomain, "web", spec);
+    await look();
+    for (let calls = 0; calls < 9; calls += 1) scene.gateway.refuse("update", 400);
+    scene.gateway.change(ReservedDomain.resource, scene.idOf(object), { description: "theirs" });
+    await look();
+    expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "UpdateUnsupported" });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    await scene.clock.advance(3 * DAY);
+    await look();
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "False", reason: "UpdateUnsupported" });
+    expect(scene.condition(object, "CertificateReady")).toMatchObject({
+      status: "False",
+      reason: "CertificateExpired",
+    });
+  });
+
   it("is not said to be served while its renewal fails", async () => {
     issue({}, { error_code: "DNS_ERROR", msg: "no record" });
     await scene.resync(TLSCertificate);

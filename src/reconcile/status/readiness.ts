@@ -1,9 +1,9 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { ISSUED } from "../../schema/certificate.ts";
 import type { KindReadiness } from "../../schema/define.ts";
 import { endOf, readinessOf, servedUntil, withIssuedMessage } from "../../schema/readiness.ts";
-import { type ReconcileContext, serviceNow } from "../context.ts";
+import { accountOf, type ReconcileContext, serviceNow } from "../context.ts";
 
 /** Seconds until the next look at a remote whose certificate no list has shown yet. */
 const UNKNOWN_SECONDS = 300;
@@ -24,6 +24,19 @@ export function assessReadiness(context: ReconcileContext, remote: Remote): Kind
   const { readiness } = known;
   if (certificate || readiness.state !== "usable" || readiness.afterSeconds !== undefined) return known;
   return { ...known, readiness: { ...readiness, afterSeconds: UNKNOWN_SECONDS } };
+}
+
+/**
+ * The same for a reconcile that has failed: the remote may have changed although the object could not be brought to it.
+ * Undefined: the account or the remote is not known.
+ */
+export function assessUnfinished(context: ReconcileContext): KindReadiness | undefined {
+  const { kind, object, state } = context;
+  const account = accountOf(context);
+  if (!account || isDeleting(object)) return undefined;
+  const isRead = Object.keys(state.remote ?? {}).length > 1;
+  const remote = isRead ? state.remote : account.remotes(kind).cached(object.status?.id ?? "");
+  return remote && assessReadiness(context, remote);
 }
 
 /**

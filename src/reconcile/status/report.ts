@@ -10,7 +10,7 @@ import {
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { columnTexts } from "../../schema/columns.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
-import type { Kind, KindCondition, Readiness } from "../../schema/define.ts";
+import type { Kind, KindCondition, KindReadiness, Readiness } from "../../schema/define.ts";
 import { isExpired, validityOfStatus } from "../../schema/readiness.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
 import type { ReconcileContext, RemoteState } from "../context.ts";
@@ -21,10 +21,13 @@ import { wasReady } from "./refused-secrets.ts";
 export type Outcome =
   /** `afterSeconds`: seconds until the next look at the DNS records. */
   | { type: "settled"; readiness: Readiness; conditions: readonly KindCondition[]; afterSeconds?: number | undefined }
-  | { type: "unfinished"; error: ReconcileError }
+  /** `judged`: unset if the remote is not known. */
+  | { type: "unfinished"; error: ReconcileError; judged?: KindReadiness | undefined }
   | { type: "paused" }
   /** The operator does not manage the remote for this object any more, so that another object can take it. */
   | { type: "released"; message: string; isHandedOver: boolean };
+
+type Unfinished = Extract<Outcome, { type: "unfinished" }>;
 
 /** The parts of the context that a status is made from. */
 type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
@@ -131,8 +134,8 @@ function conditionsFor(
       return [...settledConditions(outcome, context, serviceTime), ...driftedConditions(context.state)];
     case "unfinished":
       return [
-        ...unfinishedConditions(context, outcome.error, serviceTime),
-        ...ownConditions(context, serviceTime),
+        ...unfinishedConditions(context, outcome, serviceTime),
+        ...ownConditions(context, outcome, serviceTime),
         ...currentConditions(context.object, ["Drifted"]),
       ];
   }
@@ -231,11 +234,12 @@ function driftedConditions({ drift }: RemoteState): ConditionDraft[] {
  * traffic is not affected. It stops being ready when its remote is missing or expired, or when the error is in the
  * object.
  */
-function unfinishedConditions(context: StatusInput, error: ReconcileError, now: number): ConditionDraft[] {
+function unfinishedConditions(context: StatusInput, { error, judged }: Unfinished, now: number): ConditionDraft[] {
   const { object } = context;
   const { reason, message } = error;
   const failed: ConditionDraft = { ...synced, status: "False", reason, message };
-  if (!isGone(context) && !isExpired(context.kind, object.status, now) && staysReady(object, error))
+  const isUnusable = isExpired(context.kind, object.status, now) || (judged && judged.readiness.state !== "usable");
+  if (!isGone(context) && !isUnusable && staysReady(object, error))
     return [...currentConditions(object, ["Ready"]), failed];
   // With Waiting, this reconcile sent no request, so Synced stays as it was.
   const call = error instanceof Waiting ? currentConditions(object, ["Synced"]) : [failed];
@@ -267,12 +271,27 @@ function staysReady(object: ManagedObject, error: ReconcileError): boolean {
   return REFUSALS.has(error.reason) && isGatewayError(error.cause);
 }
 
-/** The conditions of the kind. They stay as they are, except that a certificate may have expired meanwhile. */
-function ownConditions({ kind, object }: StatusInput, now: number): ConditionDraft[] {
+/**
+ * The conditions of the kind. They stay as they are, unless the remote shows something else, or a certificate has
+ * expired meanwhile.
+ */
+function ownConditions({ kind, object }: StatusInput, { judged }: Unfinished, now: number): ConditionDraft[] {
+  // A condition that says the same keeps its generation: the edit is not carried out.
+  const shown = (judged?.conditions ?? []).map((one) => sameCondition(object, one) ?? one);
+  if (shown.length > 0) {
+    const others = kind.ownConditions.filter((type) => !shown.some((one) => one.type === type));
+    return [...shown, ...currentConditions(object, others)];
+  }
   const current = currentConditions(object, kind.ownConditions);
   if (!isExpired(kind, object.status, now)) return current;
   const ended = validityOfStatus(kind, object.spec, object.status, now);
   return [...current.filter(({ type }) => type !== ended?.type), ...(ended ? [ended] : [])];
+}
+
+function sameCondition({ status }: ManagedObject, { type, reason, message, ...draft }: KindCondition) {
+  const before = conditionOf(status, type);
+  const isSame = before?.status === draft.status && before.reason === reason && before.message === message;
+  return isSame ? before : undefined;
 }
 
 /** These conditions unchanged, each with the generation for which it was set. */
