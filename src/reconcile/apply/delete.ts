@@ -19,7 +19,7 @@ import {
 import { keepRecords } from "../dns/withdraw.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
-import { isHandoverPending } from "../find/handover.ts";
+import { isHandoverPending, takerOf } from "../find/handover.ts";
 import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers, leaveEntry } from "../find/sharing.ts";
 import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
@@ -64,7 +64,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
     if (!leavesItsRemote(object) && cluster.isAccountOrphaned(object)) reportAccountOrphaned(context);
     prepareRetention(context);
     await keepOutputSecret(context);
-    await keepRecords(context);
+    await keepRecords(context, takerOf(context));
     await recordAllModulesLeft(context);
   } else {
     await deleteRemotes(context);

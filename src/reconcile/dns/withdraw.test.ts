@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { Scene } from "../testing/scene.ts";
 
@@ -193,6 +194,45 @@ describe("a domain that stays in the account", () => {
     expect(remotes()).toHaveLength(1);
     expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
     expect(scene.cluster.exists(object)).toBe(false);
+  });
+});
+
+describe("a domain that was handed over", () => {
+  /** Another object takes the domain. */
+  async function handOver(object: ManagedObject, spec: Record<string, unknown>): Promise<ManagedObject> {
+    scene.cluster.annotateByHand(object, annotations.releaseTo, "team-a/next");
+    await scene.reconcile(object);
+    const adopt = { id: scene.idOf(object), from: "team-a/web" };
+    const next = await scene.apply(ReservedDomain, "next", { domain: "web.example.com", ...spec, adopt });
+    expect(scene.condition(next, "Ready")?.status).toBe("True");
+    return next;
+  }
+
+  it("leaves no DNSEndpoint that would keep the record when the other object goes", async () => {
+    const object = await given(externalDNS);
+    const next = await handOver(object, { ...externalDNS, deletionPolicy: "Delete" });
+    await scene.deleteAndSettle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.cluster.endpointOf(object)).toBeUndefined();
+    expect(scene.cluster.endpointOf(next)).toBeDefined();
+    expect(remotes()).toHaveLength(1);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["has none", {}],
+    ["cannot write one", externalDNS],
+  ])("keeps its DNSEndpoint if the other object %s", async (_, spec) => {
+    const object = await given(externalDNS);
+    const { name } = object.metadata;
+    const write = scene.cluster.writeDNSEndpoint.bind(scene.cluster);
+    scene.cluster.writeDNSEndpoint = async (one, content) => {
+      if (one.metadata.name !== name) throw new Retry("DNSEndpointNotWritten", "Grant the right");
+      return write(one, content);
+    };
+    await handOver(object, spec);
+    await scene.deleteAndSettle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
   });
 });
 

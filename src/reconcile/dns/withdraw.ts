@@ -1,8 +1,8 @@
-import { conditionOf } from "../../objects/object.ts";
+import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { getRemote, type ReconcileContext } from "../context.ts";
-import type { RecordCheck, Withdrawal } from "../dns.ts";
+import type { DNS, RecordCheck, Withdrawal } from "../dns.ts";
 import { settingsOf } from "./settings.ts";
 
 /** The longest time that the release of a name waits until its records are gone. */
@@ -49,9 +49,21 @@ async function recordsOf(context: ReconcileContext, id: string): Promise<DNSReco
   return remote ? (kind.dnsRecords?.(remote) ?? []) : [];
 }
 
-/** For an object whose remote stays in the account: keeps the DNSEndpoint and so the records. */
-export async function keepRecords({ kind, object, dns, cluster }: ReconcileContext): Promise<void> {
-  if (kind.dnsRecords && settingsOf({ object, dns }).writes) await cluster.keepDNSEndpoint(object);
+/**
+ * For an object whose remote stays in the account: keeps the DNSEndpoint and so the records. `taker`: the object that
+ * the remote was handed over to. If that has a DNSEndpoint of its own, this one is deleted: otherwise it would keep the
+ * records for ever, also when the other object withdraws them.
+ */
+export async function keepRecords(context: ReconcileContext, taker?: ManagedObject): Promise<void> {
+  const { kind, object, dns, cluster } = context;
+  if (!kind.dnsRecords || !settingsOf(context).writes) return;
+  if (taker && hasEndpoint(taker, dns)) await cluster.deleteDNSEndpoint(object);
+  else await cluster.keepDNSEndpoint(object);
+}
+
+function hasEndpoint(object: ManagedObject, dns: DNS): boolean {
+  const { reason } = conditionOf(object.status, "DNSReady") ?? {};
+  return settingsOf({ object, dns }).writes && reason !== undefined && reason !== "DNSEndpointNotWritten";
 }
 
 function begin({ dns, object, clock }: ReconcileContext): Withdrawal {

@@ -52,12 +52,14 @@ function handoverTarget({ cluster, kind, object }: ReconcileContext): ManagedObj
   return target && (hasOwnID(target, id) || asksFor(target, object, id)) ? target : undefined;
 }
 
-/** Whether the object to which this one is released has taken the remote. */
-export function isHandedOver(context: ReconcileContext): boolean {
+/** The object to which this one is released, if it has taken the remote. */
+export function takerOf(context: ReconcileContext): ManagedObject | undefined {
   const { id } = context.object.status ?? {};
   const target = handoverTarget(context);
-  return target !== undefined && id !== undefined && hasOwnID(target, id);
+  return target !== undefined && id !== undefined && hasOwnID(target, id) ? target : undefined;
 }
+
+export const isHandedOver = (context: ReconcileContext): boolean => takerOf(context) !== undefined;
 
 /** Whether the object to which this one is released still has to take the remote. */
 export function isHandoverPending(context: ReconcileContext): boolean {
