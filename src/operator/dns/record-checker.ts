@@ -1,10 +1,10 @@
 import type { Resolver } from "node:dns/promises";
 import type { DNS, RecordCheck, Withdrawal } from "../../reconcile/dns.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { DNSRecord } from "../../schema/dns.ts";
+import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { hostname } from "../../schema/fields.ts";
 
-/** Shortest time between two queries for one name. Milliseconds. */
+/** Shortest time between two queries for one record. Milliseconds. */
 const BETWEEN_MS = 60_000;
 
 export type Queries = Pick<Resolver, "resolveCname" | "resolveNs" | "resolve4" | "resolve6">;
@@ -51,7 +51,8 @@ export class RecordChecker implements DNS {
   }
 
   #answerFor(record: DNSRecord): Answer {
-    const key = `${record.type} ${record.name}`;
+    // Whether a name is an alias depends on the targets. A domain that was recreated has others.
+    const key = recordText(record);
     const now = this.#clock.now();
     for (const [other, { askedAt }] of this.#answers) if (askedAt <= now - BETWEEN_MS) this.#answers.delete(other);
     const answer = this.#answers.get(key) ?? { askedAt: now, found: this.#find(record) };
