@@ -197,6 +197,16 @@ describe("a domain that stays in the account", () => {
   });
 });
 
+it("a domain that stays in the account does not hold its namespace without the right to keep its DNSEndpoint", async () => {
+  const object = await given({ deletionPolicy: "Retain", ...externalDNS });
+  scene.cluster.keepDNSEndpoint = () => Promise.reject(new Retry("Forbidden", "Grant the right"));
+  await scene.delete(object);
+  expect(scene.reason(object)).toBe("Forbidden: Grant the right");
+  scene.cluster.namespaceDeleting = true;
+  await scene.reconcile(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+});
+
 describe("a domain that was handed over", () => {
   /** Another object takes the domain. */
   async function handOver(object: ManagedObject, spec: Record<string, unknown>): Promise<ManagedObject> {

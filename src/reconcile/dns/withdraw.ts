@@ -57,6 +57,8 @@ async function recordsOf(context: ReconcileContext, id: string): Promise<DNSReco
 export async function keepRecords(context: ReconcileContext, taker?: ManagedObject): Promise<void> {
   const { kind, object, dns, cluster } = context;
   if (!kind.dnsRecords || !settingsOf(context).writes) return;
+  // Kubernetes deletes the DNSEndpoint as well.
+  if (await cluster.isNamespaceDeleting(object.metadata.namespace)) return;
   if (taker && hasEndpoint(taker, dns)) await cluster.deleteDNSEndpoint(object);
   else await cluster.keepDNSEndpoint(object);
 }
