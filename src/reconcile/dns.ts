@@ -23,7 +23,7 @@ export interface DNS {
   /** Whether objects have a DNSEndpoint unless their spec says otherwise. */
   readonly externalDNS: boolean;
   /**
-   * Asks the resolver at most once a minute for each name. In between, returns the last answer if it was asked for at
+   * Asks the resolver at most once a minute for each record. In between, returns the last answer if it was asked for at
    * `since` (monotonic milliseconds) or later. Never throws.
    */
   check(record: DNSRecord, since?: number): Promise<RecordCheck>;
