@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -99,4 +99,49 @@ test("only changed files are written, as a whole", async () => {
 
 test("invalid YAML is reported, with the file", () => {
   expect(() => rewritten("a: [", rewriting("team-b", "office"), "a.yaml")).toThrow("Correct the YAML in a.yaml: ");
+});
+
+const near = rewriting("team-a", "home");
+const manifest =
+  "apiVersion: tunnelgateway.dev/v1\nkind: IPPolicy\nmetadata:\n  name: office\nspec: {description: yes}\n";
+
+test("a name that kubectl would read as another value gets quotes, and nothing else does", () => {
+  const expected = [/\n {2}name: "yes"\n/, /description: yes,/];
+  for (const line of expected) expect(rewritten(manifest, rewriting("team-a", "yes"))).toMatch(line);
+  const far = rewritten(text, rewriting("on", "office"));
+  expect(far).toContain('namespace: "on"');
+});
+
+test("JSON stays JSON", () => {
+  const json = { apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", metadata: { name: "office" }, spec: {} };
+  const adopt = { id: "ipp_1", from: "team-a/office" };
+  const expected = { ...json, metadata: { name: "home" }, spec: { adopt } };
+  for (const space of [0, 2]) expect(JSON.parse(rewritten(JSON.stringify(json, null, space), near))).toEqual(expected);
+});
+
+test("a document that cannot be read is named", () => {
+  const refusal = expect.objectContaining({
+    name: "CommandError",
+    message: expect.stringMatching(/a\.yaml: Unresolved/),
+  });
+  expect(() => rewritten("a: *nothing\n", near, "a.yaml")).toThrow(refusal);
+});
+
+test("a file that cannot be read or written is named", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rewrite-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await symlink("nowhere", join(folder, "gone.yaml"));
+  await expect(rewriteManifests([folder], false, near)).rejects.toThrow(
+    expect.objectContaining({ name: "CommandError", message: expect.stringContaining("gone.yaml") }),
+  );
+});
+
+test("a link stays one, and the file to which it leads is written", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rewrite-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "meant"), manifest);
+  await symlink("meant", join(folder, "a.yaml"));
+  await rewriteManifests([folder], false, near);
+  expect(await readFile(join(folder, "meant"), "utf8")).toContain("name: home");
+  expect((await lstat(join(folder, "a.yaml"))).isSymbolicLink()).toBe(true);
 });

@@ -1,12 +1,14 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
-import { type Document, isMap, isNode, isScalar, parseAllDocuments, stringify } from "yaml";
+import { readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { type Document, isMap, isNode, isScalar, parseAllDocuments, Scalar, stringify } from "yaml";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { textOf as textOfError } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { filesOf } from "../plan/manifests.ts";
+import { kubernetesYAML } from "../terminal/kubernetes-yaml.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { isNear, keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
 
@@ -29,16 +31,28 @@ export async function rewriteManifests(paths: readonly string[], recursive: bool
   const changed: string[] = [];
   for (const path of paths) {
     for (const file of await filesOf(path, recursive)) {
-      const before = await readFile(file, "utf8");
-      const after = rewritten(before, rewriting, file);
-      if (after === before) continue;
-      // Write another file and rename it, so that an interruption leaves no file half written.
-      await writeFile(`${file}.tmp`, after);
-      await rename(`${file}.tmp`, file);
-      changed.push(file);
+      if (await rewriteFile(file, rewriting)) changed.push(file);
     }
   }
   return changed;
+}
+
+/** Whether the file was changed. Throws CommandError if it cannot be read or written. */
+async function rewriteFile(file: string, rewriting: Rewriting): Promise<boolean> {
+  try {
+    // A link stays one.
+    const path = await realpath(file);
+    const before = await readFile(path, "utf8");
+    const after = rewritten(before, rewriting, file);
+    if (after === before) return false;
+    // Write another file and rename it, so that an interruption leaves no file half written.
+    await writeFile(`${path}.tmp`, after);
+    await rename(`${path}.tmp`, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw new CommandError(`Let ${file} be read and written, then run this again: ${textOfError(error)}`);
+  }
 }
 
 /** The text with the documents that the move concerns written anew. `file`: for messages. */
@@ -48,7 +62,7 @@ export function rewritten(text: string, rewriting: Rewriting, file = "the file")
   for (const document of parseAllDocuments(text).reverse()) {
     if (document.errors.length > 0)
       throw new CommandError(`Correct the YAML in ${file}: ${document.errors[0]?.message}`);
-    const edits = editsOf(document.toJS(), rewriting);
+    const edits = editsOf(contentOf(document, file), rewriting);
     const range = isNode(document.contents) ? document.contents.range : undefined;
     if (edits.length === 0 || !range) continue;
     result = result.slice(0, range[0]) + applied(document, edits) + result.slice(range[2]);
@@ -56,18 +70,41 @@ export function rewritten(text: string, rewriting: Rewriting, file = "the file")
   return result;
 }
 
-function applied(document: Document.Parsed, edits: readonly Edit[]): string {
-  for (const [keys, value] of edits) {
-    const present = document.getIn(keys, true);
-    // Keep the node of a single value, and so the comment beside it.
-    if (isScalar(present) && typeof value === "string") present.value = value;
-    else document.setIn(keys, document.createNode(value, { flow: true }));
+/** Only this step finds an alias without an anchor. */
+function contentOf(document: Document.Parsed, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new CommandError(`Correct the YAML in ${file}: ${textOfError(error)}`);
   }
+}
+
+/** How values are written that were not there before. */
+const jsonStyle = { defaultKeyType: "QUOTE_DOUBLE", defaultStringType: "QUOTE_DOUBLE" } as const;
+
+function applied(document: Document.Parsed, edits: readonly Edit[]): string {
+  for (const [keys, value] of edits) applyEdit(document, keys, value);
   // Comments before the first line are not in the range of the contents, so they stay where they are.
   const { contents } = document;
-  const first = isMap(contents) ? contents.items[0]?.key : undefined;
+  const map = isMap(contents) ? contents : undefined;
+  const first = map?.items[0]?.key;
   for (const node of [contents, first]) if (isNode(node)) delete node.commentBefore;
-  return stringify(contents, { lineWidth: 0, flowCollectionPadding: false });
+  const isJSON = isScalar(first) && first.type === "QUOTE_DOUBLE" && map?.flow === true;
+  return stringify(contents, { lineWidth: 0, flowCollectionPadding: false, ...(isJSON && jsonStyle) });
+}
+
+function applyEdit(document: Document.Parsed, keys: Keys, value: unknown): void {
+  const present = document.getIn(keys, true);
+  if (typeof value !== "string") {
+    document.setIn(keys, document.createNode(value, { flow: true }));
+    return;
+  }
+  // Keep the node of a single value, and so the comment beside it.
+  const node = isScalar(present) ? present : new Scalar<unknown>(value);
+  node.value = value;
+  // kubectl would read another value than this text.
+  if (kubernetesYAML(value).trimEnd() !== value) node.type = "QUOTE_DOUBLE";
+  document.setIn(keys, node);
 }
 
 /** The edits of an object, or of each object of a list. */
