@@ -62,12 +62,16 @@ export async function findCredentials(flags: AccountFlags): Promise<Credentials>
 
 /** Undefined: the cluster has no such GatewayAccount, or it cannot be reached but the environment names an account. */
 async function ofCluster({ account, context, namespace }: AccountFlags, config: AccountConfig) {
+  let isThere = false;
   try {
     await using cluster = connect({ ...config, context });
     const ref = { namespace: namespace ?? cluster.namespace, name: account ?? DEFAULT_ACCOUNT };
-    return await ofGatewayAccount(cluster.client, config, ref);
+    const object = await gatewayAccountOf(cluster.client, ref);
+    isThere = object !== undefined;
+    return object && (await credentialsOf(object, ref, cluster.client, config));
   } catch (error) {
-    if (account !== undefined || !config.apiKey) throw error;
+    // The operator uses this GatewayAccount, whether its key can be read here or not. Another account is not meant.
+    if (isThere || account !== undefined || !config.apiKey) throw error;
     return undefined;
   }
 }
@@ -84,19 +88,27 @@ async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
   return { baseURL, apiKey, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
 }
 
+interface Ref {
+  namespace: string;
+  name: string;
+}
+
 /** Undefined when there is no such GatewayAccount. */
-async function ofGatewayAccount(
-  client: KubeClient,
-  config: AccountConfig,
-  ref: { namespace: string; name: string },
-): Promise<Credentials | undefined> {
+async function gatewayAccountOf(client: KubeClient, ref: Ref): Promise<GatewayAccount | undefined> {
   const kind = customResources.find((resource) => resource.kind === "GatewayAccount");
   if (!kind) throw new TypeError("There is no kind GatewayAccount");
-  const object = await client.get<GatewayAccount>(typeOf(kind), ref).catch((error) => {
+  return await client.get<GatewayAccount>(typeOf(kind), ref).catch((error) => {
     if (isNotFound(error) || isKindAbsent(error)) return undefined;
     throw refused(error, `get gatewayaccounts.tunnelgateway.dev in namespace ${ref.namespace}`);
   });
-  if (!object) return undefined;
+}
+
+async function credentialsOf(
+  object: GatewayAccount,
+  ref: Ref,
+  client: KubeClient,
+  config: AccountConfig,
+): Promise<Credentials> {
   const baseURL = object.spec.baseURL ?? config.baseURL ?? object.status?.baseURL;
   if (baseURL === undefined) throw new CommandError(`Give --base-url: GatewayAccount "${ref.name}" names none`);
   const { requestsPerMinute, requestSeconds } = config;
