@@ -139,7 +139,7 @@ const rows: readonly Row[] = [
       },
       {
         title: "Edits that were synced, a minute",
-        about: "How many edits the times beside this are of.",
+        about: "How many edits the panel of times has measured.",
         unit: "cpm",
         queries: [query("edits", `60 * sum(${rate("tunnelgateway_sync_duration_seconds_count")})`)],
       },
@@ -247,7 +247,7 @@ const rows: readonly Row[] = [
       },
       {
         title: "Kinds that are watched",
-        about: "0 for a kind of whose objects Kubernetes does not tell at least one replica.",
+        about: "0: at least one replica does not watch this kind.",
         unit: "short",
         queries: [query("{{kind}}", `min by (kind) (${of("tunnelgateway_watch_connected")})`)],
       },
