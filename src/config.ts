@@ -185,7 +185,7 @@ export interface Config extends ClusterConfig {
    * credentials. `*`: all.
    */
   adoptionNamespaces: readonly string[];
-  /** The name of the cluster in owner marks in the account. When it is unset, the uid of kube-system is used. */
+  /** The id of the cluster in owner marks. Default: see ClusterIdentity. */
   clusterID: string | undefined;
   /** Names that the cluster had in owner marks before, or those of clusters that it continues. */
   formerClusterIDs: readonly string[];

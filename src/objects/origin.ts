@@ -4,7 +4,7 @@ import { hasOnlyObserved, isObserveOnly, isOrphan, type ManagedObject, releasedT
 /** How the account came to have the remote of an object: the operator created it, or it was there and was adopted. */
 export type Origin = "Created" | "Adopted";
 
-/** Longer than any request takes, so that the remote of a known intent counts as created. Milliseconds. */
+/** Longer than the default REQUEST_TIMEOUT, so that the remote of a known intent counts as created. Milliseconds. */
 const DEADLINE_MS = 60_000;
 
 /**

@@ -23,7 +23,7 @@ export const FINALIZER = `${GROUP}/remote`;
 export const RIGHTS_FINALIZER = `${GROUP}/rights`;
 
 export const annotations = {
-  /** "true": nothing is written to the object or to its remote, and a deletion waits. */
+  /** "true": the operator sends nothing for the object. Its deletion waits. */
   paused: `${GROUP}/paused`,
   /** Any new value makes the operator read the remote again. It is copied to `status.lastHandledReconcileAt`. */
   reconcileRequestedAt: `${GROUP}/reconcile-requested-at`,

@@ -96,7 +96,7 @@ const secretMembersOf = (field: string, { secretMembers = {} }: Traits): [string
     return [name, { fields: [field], schema: mark(z.string(), traits), traits }];
   });
 
-/** Whether two values of a field mean the same to the service. Unset, null, "" and [] are equal. */
+/** Whether two values of a field mean the same to the service. Unset, null, "", [] and {} are equal. */
 export function same(schema: z.ZodType, wanted: unknown, seen: unknown): boolean {
   const { secret, serverDefault, normalize = (value: unknown) => value } = traitsOf(schema);
   if (secret) return true;
