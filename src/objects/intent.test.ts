@@ -129,19 +129,19 @@ it("times follow from the deadline of a request", () => {
   expect(settledAt({ last: noon }, deadline)).toBe(noon + 47_000);
 });
 
-describe("an object that was restored from a backup", () => {
+describe("the lifetime of an object, which begins anew with a restore from a backup", () => {
   const [created, early, tooEarly, late] = [at(0), at(-120), at(-120.001), at(3600)];
 
   it.each([
     ["after it was created", late, true],
     ["two minutes before, by another clock", early, true],
     ["earlier", tooEarly, false],
-  ])("is younger than an intent or a remote that was made %s: %s", (_, time, isInLifetime) => {
+  ])("includes an intent or a remote that was made %s: %s", (_, time, isInLifetime) => {
     expect(wasRecordedInLifetimeOf(objectWith(`${time}/${late}`, created))).toBe(isInLifetime);
     expect(wasCreatedInLifetimeOf(objectWith(undefined, created), time)).toBe(isInLifetime);
   });
 
-  it("is not known to be, without an intent, a time of the remote or a time of its own", () => {
+  it("includes nothing when the time of the intent, of the remote or of the object is missing", () => {
     const { creationTimestamp: _, ...metadata } = objectWith(late).metadata;
     const undated = { ...objectWith(late), metadata };
     expect(wasRecordedInLifetimeOf(objectWith(undefined, created))).toBe(false);

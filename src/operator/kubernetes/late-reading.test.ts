@@ -37,7 +37,7 @@ it("names each namespace once, and each kind that cannot be read elsewhere", () 
   ]);
 });
 
-it("wakes nobody for what is read before the controllers start", () => {
+it("triggers nothing for objects that are read before the controllers start", () => {
   const { late, did, listed, opened } = scene();
   listed("b");
   opened("b");

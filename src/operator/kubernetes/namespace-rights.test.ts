@@ -110,7 +110,7 @@ it.each([
   await running;
 });
 
-it("release nothing while a kind cannot be read", async () => {
+it("keeps the binding while a kind cannot be read", async () => {
   const rights = rightsOf();
   await begins(rights, "one");
   source.hasSyncedIn = () => false;
@@ -121,7 +121,7 @@ it("release nothing while a kind cannot be read", async () => {
   expect(finalizers()).toEqual([OTHERS]);
 });
 
-it("release the binding that was kept before, when they are switched off, whatever objects exist", async () => {
+it("releases the binding when this is switched off, whatever objects exist", async () => {
   await begins(rightsOf(), "one");
   await rightsOf({ keeps: false }).settle("team");
   expect(finalizers()).toEqual([OTHERS]);
