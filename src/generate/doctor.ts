@@ -1,7 +1,7 @@
 import { neededRights } from "../cli/doctor/rights.ts";
 import { customResources } from "../kinds/index.ts";
 
-/** Of an installation by the chart's own values. */
+/** The settings of an installation with the defaults of the chart. */
 const scope = {
   ...{ watchNamespaces: [], podNamespace: "any", installation: "default", leaderElection: true, watchSecrets: false },
   secretWriteNamespaces: undefined,

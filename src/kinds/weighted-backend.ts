@@ -13,8 +13,8 @@ const share = z.object({
 type Shares = { backend_id: string; weight: number }[];
 
 /**
- * The service takes a map by backend id. Specs have a list, since they name objects. Two entries may name the same
- * backend.
+ * The service takes a map by backend id. Specs have a list, since they name objects. Two entries may mean the same
+ * backend, one by name and one by id.
  */
 function byID(shares: Shares): Record<string, number> {
   const weights: Record<string, number> = {};

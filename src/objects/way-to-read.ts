@@ -1,6 +1,6 @@
 /**
- * What a person does so that the operator reads all objects of a kind. `namespaces`: where it does not read them. Empty: it
- * reads them nowhere.
+ * What a person has to do so that the operator reads all objects of a kind. `namespaces`: where it cannot read them. Empty:
+ * in none.
  */
 export const wayToRead = (kind: string, namespaces: readonly string[]): string =>
   namespaces.length === 0
@@ -11,7 +11,7 @@ export const wayToRead = (kind: string, namespaces: readonly string[]): string =
 export const wayToReadNamespaces = (namespaces: readonly string[]): string =>
   `Let the operator read ${named(namespaces)}, or take ${it(namespaces)} out of WATCH_NAMESPACES`;
 
-/** The first is named, and others are counted: each is told when it is the first. */
+/** Names the first namespace and counts the others. Each is named once those before it can be read. */
 const named = ([first, ...others]: readonly string[]): string =>
   others.length > 0 ? `namespace "${first}" and ${others.length} more` : `namespace "${first}"`;
 

@@ -214,7 +214,7 @@ export function createOperator(options: OperatorOptions): Operator {
           ...{ baseURL: config.baseURL, secretsWatched: secretsWatched(request.namespace) },
           objects: accountObjects,
           ...dependents,
-          // What has an object that cannot be read would count as a certificate without one.
+          // The certificate of an object that cannot be read would count as one without an object.
           loneCertificate: (account) =>
             readObjects.unreadKinds().length > 0
               ? "unknown"
@@ -228,7 +228,7 @@ export function createOperator(options: OperatorOptions): Operator {
     ...{ ...options, clock, account: accounts.own, metrics: options.sessionMetrics },
     mirrored: () => accountInformer.store.list().filter(isMirrored),
     isOurs,
-    // Of the namespace of the operator, GatewayAccounts may not be its business.
+    // The operator may not watch GatewayAccounts in its own namespace. It then need not wait for them.
     isOpen: (namespace) => !accountInformer.watches(namespace) || readObjects.isOpen(namespace),
     openAccount: (ref, signal) => accounts.open(keyOf(ref), { signal }),
   });

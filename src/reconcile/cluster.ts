@@ -74,9 +74,9 @@ export interface KeyUser {
  */
 export interface Cluster {
   readonly kinds: readonly Kind[];
-  /** In one namespace. Default: in all that the operator watches, so `Unreadable` if it is that in any of them. */
+  /** Default: in all namespaces that the operator watches. Then `Unreadable` in one of them counts for all. */
   visibilityOf(kind: string, namespace?: string): Visibility;
-  /** Where a kind is `Unreadable`. None if it is that in all namespaces. */
+  /** The namespaces in which a kind is `Unreadable`. Empty if it is so in all of them. */
   unreadNamespaces(kind: string): readonly string[];
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
   /**
@@ -145,7 +145,7 @@ export interface Cluster {
   /** Keeps the DNSEndpoint that was written for the object after the object is deleted. */
   keepDNSEndpoint(object: ManagedObject): Promise<void>;
   /**
-   * Who uses an API key. `digest`: of its value; or the key is the content of a Secret of the object. Leaves out a
+   * Who uses an API key, given by the digest of its value or by a Secret of the object that holds it. Leaves out a
    * GatewayAccount that is being deleted and waits for this object only.
    */
   usersOfKey(object: ManagedObject, key: { digest?: string | undefined; secretName?: string | undefined }): KeyUser[];

@@ -11,7 +11,7 @@ export interface Rule {
   reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
 }
 
-/** What a reference points to: objects of these kinds, and the status field of theirs that is sent. */
+/** What a reference points to: objects of these kinds. Their status field `statusField` is sent. */
 export interface ReferenceTrait {
   kinds: readonly string[];
   statusField: string;

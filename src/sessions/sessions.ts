@@ -69,11 +69,11 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { config, client, clock, controllerMetrics, metrics } = options;
   const ownNamespace = namespaceOf(config);
   const log = options.log.child({ logger: "sessions" });
-  // What is in other namespaces is read as well: mirrors of GatewayAccounts, and commands that fail with a message.
+  // Other namespaces have the mirrors of GatewayAccounts, and commands that fail with a message.
   const namespaces = config.watchNamespaces.length > 0 ? [...new Set([...config.watchNamespaces, ownNamespace])] : [];
   const sessions = new Informer<SessionObject>({ client, log, clock, type: sessionType, namespaces });
   const commands = new Informer<CommandObject>({ client, log, clock, type: commandType, namespaces });
-  // What cannot be read may exist: a session would be made twice, and a command would find none.
+  // Sessions that cannot be read may exist: the mirror would create them again, and a command would find none.
   const isRead = (namespace: string) => sessions.hasSyncedIn(namespace) && options.isOpen(namespace);
   const mirrors = new Mirrors({
     ...{ ownNamespace, clock, log, metrics, isRead },

@@ -13,7 +13,7 @@ export interface ExchangeEvent {
   readonly method: string;
   /** Path template: `/reserved_domains/{id}`. */
   readonly route: string;
-  /** As it was sent, with ids, and the prefix of the base. The template if it could not be sent. */
+  /** The path that was sent, with ids and the prefix of the base URL. If nothing was sent: the template. */
   readonly path: string;
   /** Name of the resource or module. */
   readonly resource: string;

@@ -8,7 +8,7 @@ const READ = 8192;
 
 export type Redact = (text: string, length?: number) => string;
 
-/** How a message of the service, and its error code, become safe to be told. Empty: it is not told. */
+/** Makes a message of the service, and its error code, safe for logs and conditions. Empty: nothing of it is safe. */
 export interface Quoting {
   readonly quoteText: Redact;
   readonly quoteCode: Redact;

@@ -34,7 +34,7 @@ export interface Credentials {
   isGone?: true;
   /** The edit and the annotation of the GatewayAccount that were there at its first check, or were answered last. */
   checked?: string;
-  /** Those for which a check has shown whether the key works. */
+  /** Like `checked`: the edit and the annotation for which a check has shown whether the key works. */
   answered?: string;
   /** The search for an account with the same key, while it runs. */
   searching?: Promise<void> | undefined;

@@ -30,8 +30,8 @@ export interface OpenAccountOptions {
   /** Ids of all remotes of objects by the credentials with this key (see `Credentials`), by what shows them. */
   recordedIn: (key: string) => RecordedIDs;
   /**
-   * Of which objects there may be more than `recordedIn` tells, as what a person does so that they can be read. Undefined:
-   * of none. Default: that.
+   * What a person has to do so that the operator can read the objects that `recordedIn` misses. Undefined, the default:
+   * it misses none.
    */
   unreadIn?: (key: string) => string | undefined;
   keyRecords: KeyRecording;

@@ -253,7 +253,7 @@ export class InstallationClaim {
     this.#relied = [...lasting];
     await Promise.all(ownCopies.filter((at) => !homes.includes(at)).map((at) => this.#copies.delete(at)));
     if (!isNew) return seen;
-    // One that started before it could see the copy is in a list from after the copy was written.
+    // An installation that started before it could see the copy had written its Lease by then, so list once more.
     const { rivals: again } = await this.#rivals.list(undefined, signal);
     return again.filter(({ installation }) => installation.home === undefined);
   }
@@ -294,8 +294,8 @@ export class InstallationClaim {
   }
 
   /**
-   * Whoever may write Leases in a watched namespace could claim any age there. So outside of the own namespace, the age of
-   * the copies themselves is compared, which the API server sets.
+   * Anybody who may write Leases in a watched namespace could claim any age there. So in other namespaces than the own
+   * one, this compares the ages of the copies themselves, which the API server sets.
    */
   #isOlder(rival: SeenRival, own: Lease): boolean {
     const { namespace = "" } = rival.metadata;

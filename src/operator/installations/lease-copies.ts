@@ -9,7 +9,7 @@ import { elapsed, type Moment, momentOf } from "../../runtime/process/moment.ts"
 
 export interface LeaseCopiesOptions {
   client: Pick<KubeClient, "apply" | "delete">;
-  /** Of each copy. */
+  /** The name of each copy. */
   name: string;
   /** The namespace of the Lease, and its name. */
   holder: string;
@@ -20,7 +20,7 @@ export interface LeaseCopiesOptions {
 type Marks = Pick<KubeObject["metadata"], "labels" | "annotations">;
 
 interface Copy {
-  /** As this process has written it last. Undefined: it could not be written. */
+  /** The copy as this process wrote it last. Undefined: it could not be written. */
   lease?: Lease;
   text: string;
   /** When the last successful write was sent. */

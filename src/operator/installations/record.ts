@@ -31,7 +31,7 @@ export interface Installation {
   home?: string;
   /** On a copy: the age of the Lease, as `ageOf` gives it. */
   born?: string;
-  /** On a Lease: what `versionOf` gives for Leases that had ended. They still have, if they have not changed since. */
+  /** On a Lease: `versionOf` of other Leases that had ended. A Lease of the same version has still ended. */
   ended?: readonly string[];
 }
 
@@ -123,12 +123,12 @@ export const ownCopiesAmong = (all: readonly Lease[], { podNamespace, installati
     return home === podNamespace && name === installation ? (lease.metadata.namespace ?? []) : [];
   });
 
-/** Whether one is older can be told by order. By the clock of the API server, to the second; then by chance. */
+/** The older of two Leases comes first in alphabetical order. Within one second of the API server, their uids decide. */
 export const ageOf = ({ metadata }: KubeObject): string => `${metadata.creationTimestamp} ${metadata.uid}`;
 
 /** Changes with each write. */
 export const versionOf = ({ metadata }: KubeObject): string => `${metadata.uid}/${metadata.resourceVersion}`;
 
-/** Names the Lease too: what it says may have been written by anybody who may write Leases where it is. */
+/** Names the Lease too, because anybody who may write Leases in its namespace may have written it. */
 export const messageOf = ({ home, installation, metadata }: Rival): string =>
   `Divide the objects by namespaces or labels, or uninstall one of the two: installation "${installation.name}" in namespace ${home} has the same objects (Lease ${metadata.namespace}/${metadata.name})`;

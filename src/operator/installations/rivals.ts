@@ -34,14 +34,14 @@ export class Rivals {
   }
 
   /**
-   * What `versionOf` gives for Leases that were not renewed in time. Without this memory, a Lease that a killed
+   * `versionOf` of the Leases that were not renewed in time. Without this memory, a Lease that a killed
    * installation has left would hold up each start.
    */
   get ended(): readonly string[] {
     return this.#ended;
   }
 
-  /** What the process before this one has remembered. */
+  /** Call it with `ended` of the previous process. */
   remember(ended: readonly string[]): void {
     this.#ended = ended;
   }

@@ -25,7 +25,7 @@ import type { ReadObjects } from "./read-objects.ts";
 import { definitions, namespaces, typeOf } from "./resource-types.ts";
 import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
 
-const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: what was made for it is deleted";
+const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: the operator deletes its remote";
 
 /** How much later discovery may show the deletion of a definition than the watch shows the deletion of its objects. */
 const DISCOVERY_LAG_MS = 1_000;

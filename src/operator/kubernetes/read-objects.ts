@@ -8,7 +8,7 @@ type Accounts = Source & Pick<Informer, "isDeadIn" | "problemIn">;
 export interface ReadObjectsOptions {
   /** By kind: all kinds of which the operator takes objects for absent. Read at use. */
   informers: ReadonlyMap<string, Source>;
-  /** Of the GatewayAccounts. */
+  /** The informer of the GatewayAccounts. */
   accounts: Accounts;
   /** Reads the API keys of a namespace's GatewayAccounts. Resolves also when some cannot be read. */
   readKeys: (namespace: string) => Promise<void>;
@@ -50,7 +50,7 @@ export class ReadObjects {
     return all.every((one) => one === first) ? first : "Visible";
   }
 
-  /** Namespaces in which objects of the kind may exist unseen. None if they may in all that are watched. */
+  /** Namespaces in which objects of the kind may exist unseen. Empty if that is so in all watched namespaces. */
   unreadNamespaces(kind: string): string[] {
     const informer = this.#options.informers.get(kind);
     const unread = informer?.namespaces.filter((one) => this.#visibilityIn(informer, one) === "Unreadable") ?? [];

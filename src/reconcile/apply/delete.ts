@@ -74,7 +74,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
 
 /**
  * Remotes that were replaced go to no other object, and the other object takes nothing while they are there. So they are
- * deleted before the handover, and with them what a replacement has made whose outcome is unknown.
+ * deleted before the handover. So is the remote that an interrupted replacement may have made.
  */
 async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
@@ -97,7 +97,7 @@ async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
   cluster.emit(object, { type: "Warning", reason: "InUse", action: "Delete", note });
 }
 
-/** Only where the object has both: it hands over the one in its status. */
+/** If an interrupted replacement made a second remote, retires that one: the object hands over the one in its status. */
 async function retireUnrecorded(context: ReconcileContext): Promise<void> {
   const { object, kind, account } = context;
   const { id } = object.status ?? {};
@@ -194,7 +194,7 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (leftBehind[0]) throw leftBehind[0];
 }
 
-/** Of the remote that was found and those that were replaced: the ids of those that go with the object. */
+/** The ids of the remotes to delete with the object: the one that was found, and those that were replaced. */
 async function ownOf(context: ReconcileContext, found: string | undefined): Promise<string[]> {
   const { object, state } = context;
   // The search may have found an adopted remote in place of one that no longer exists.

@@ -88,7 +88,7 @@ async function withoutChange(
     account.recordRefusedMark(object, remote.id);
     return update(context, desired, remote);
   }
-  // It is refused without the mark as well, so the mark may be right.
+  // The service refuses the update without the mark as well, so the mark may not be the cause.
   account.forgetRefusedMark(object);
   if (refusal.reason !== "UpdateUnsupported" || !mayBeRecreated(context)) throw refusal;
   return recreateInPlace(context, desired, remote, needed);

@@ -4,13 +4,13 @@ import { isMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import { isMarkKnown } from "./unlisted-marks.ts";
 
-/** Where no answer has told of a mark, the status goes on saying what it says. */
+/** Records whether the remote has the owner mark. Keeps what the status says while no answer has shown the metadata. */
 export function noteOwner(context: ReconcileContext, remote: Remote): void {
   if (!isMarkKnown(context, remote.id)) return;
   const { object, owner, state } = context;
   const { status } = object;
   const mark = ownerMarkOf(remote);
-  // What it has replaced may still carry the mark of the former object, and is deleted by this one.
+  // The replaced remotes of this object may still carry the mark of the former object, and this object deletes them.
   const former = isMarkOf(status?.owner, owner) && retiringOf(context).length > 0 ? status?.formerOwner : undefined;
   const isOther = mark !== undefined && !isMarkOf(mark, owner);
   state.formerOwner = (isOther ? mark : former) ?? "";

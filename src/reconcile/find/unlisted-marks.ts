@@ -42,8 +42,8 @@ export async function readUnlistedMarks(
 }
 
 /**
- * A listed remote that an object here has, so that it may well be marked. When its answer has metadata, the list left it
- * out: then no number of answers without is taken for the habit of a service that leaves out what is not set.
+ * A listed remote that an object of this operator has, so it is likely to be marked. If a GET of it shows metadata, the
+ * list has left the metadata out. Then answers without metadata prove nothing about the other remotes, however many.
  */
 function witnessOf({ cluster, kind, object }: ReconcileContext, collection: Collection): string[] {
   if (collection.surelyHidesMarks) return [];
@@ -56,8 +56,8 @@ export const isMarkKnown = (context: ReconcileContext, id: string): boolean =>
   collectionOf(context)?.isMarkUnknown(id) !== true;
 
 /**
- * Call it before a mark of a remote that an answer or a list has shown decides something. Reads the remote if the latest
- * list does not show whose it is. Reconciles share that.
+ * Call it before a decision relies on the owner mark of a remote. Reads the remote if the latest list does not show the
+ * mark. Reconciles share that read.
  */
 export async function readMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);
@@ -66,8 +66,8 @@ export async function readMark(context: ReconcileContext, id: string): Promise<v
 
 /**
  * Call it before a remote that the object has is changed, replaced or deleted. Throws Outdated when it has been marked
- * for somebody else since an answer has told whose it is. A remote that is not there as far as is known, as after a
- * deletion that the last process did not see the end of, is not read: here a list without marks hides nothing.
+ * for somebody else since an answer showed whose it is. Does not read a remote that the inventory lacks, for example because
+ * an earlier process has deleted it.
  */
 export async function refuseNewForeignMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);

@@ -10,7 +10,8 @@ type Normalize = NonNullable<Traits["normalize"]>;
 const asIs: Normalize = (value) => value;
 
 /**
- * How to compare a list of references: as its field says. An object with references deeper inside is compared as it is.
+ * How to normalize a list of references before a comparison: as its field says. References inside of other objects are
+ * compared as they are.
  */
 const normalizeOf = (schema: z.ZodType): Normalize => {
   const { reference, normalize = asIs } = traitsOf(schema);

@@ -60,7 +60,7 @@ export async function adopt(context: ReconcileContext, found: Remote): Promise<R
   return remote;
 }
 
-/** What the other objects of the remote know of routes that use it: they may go before this one. */
+/** Copies `leftOn` from the other objects of the remote, which may be deleted before this one. */
 function noteLeftModules({ cluster, kind, object, state }: ReconcileContext, id: string): void {
   const others = cluster.othersWithRemoteID(kind, id, object);
   const left = [object, ...others].flatMap(({ status }) => status?.leftOn ?? []);

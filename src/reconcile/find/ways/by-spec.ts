@@ -111,7 +111,7 @@ function interruptedID(context: ReconcileContext): string | undefined {
   return intent?.signed ? entryIDIn(context.kind, intent.sent) : undefined;
 }
 
-/** Of an object that is being deleted, whose parent may have no object any more. */
+/** Like `interruptedID`, for an object that is being deleted: the object of the parent may be gone by then. */
 const interruptedDeletion = (context: ReconcileContext): string | undefined =>
   isDeleting(context.object) ? interruptedID(context) : undefined;
 
