@@ -53,6 +53,8 @@ interface Entry extends Failure {
   readonly count: number;
   readonly at: number;
   readonly until: number;
+  /** Whether the account or the route has answered since, so that the object may be tried at once. */
+  readonly isReleased: boolean;
 }
 
 interface Route {
@@ -128,7 +130,10 @@ export class Failures {
     const delay = this.#delay(delaysAfter(failure), count);
     const atLeast = (failure.error.afterSeconds ?? 0) * 1000;
     const at = this.#now();
-    this.#entries.set(uid, { ...failure, route, count, at, until: at + Math.max(delay, atLeast) });
+    this.#entries.set(uid, {
+      ...failure,
+      ...{ route, count, at, until: at + Math.max(delay, atLeast), isReleased: false },
+    });
     if (isOfRoute(cause)) this.#failedOnRoute(route, uid, before);
   }
 
@@ -182,7 +187,7 @@ export class Failures {
   /** Ends the delays of these failures. The counts stay, so a further failure is followed by a longer delay. */
   #release(isReleased: (entry: Entry) => boolean): void {
     const released = [...this.#entries].filter(([, entry]) => isReleased(entry));
-    for (const [uid, entry] of released) this.#entries.set(uid, { ...entry, until: this.#now() });
+    for (const [uid, entry] of released) this.#entries.set(uid, { ...entry, until: this.#now(), isReleased: true });
     if (released.length > 0) this.#onReleased();
   }
 
@@ -200,8 +205,8 @@ export class Failures {
       uids: new Set<string>(),
     };
     route.uids.add(uid);
-    // Objects that are tried after a release are tried together. Their failures do not make the turns longer.
-    const again = before?.route === name && before.at > route.answeredAt;
+    // Objects that were released are tried together. Their failures do not make the turns longer.
+    const again = before?.route === name && !before.isReleased;
     if (again && route.uids.size >= TURNS_FROM) route.turnMs = Math.min(route.turnMs * 2, LONGEST_TURN_MS);
     route.nextTurnAt = this.#now() + route.turnMs;
     this.#routes.set(name, route);
