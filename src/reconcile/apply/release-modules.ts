@@ -1,8 +1,7 @@
 import { isUnsupported } from "../../gateway/errors.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
-import { conditionOf, isDeleting, isObserveOnly, type ManagedObject } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { isModuleRetained } from "../../objects/origin.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { membersOf } from "../../schema/wire/compare.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -18,7 +17,14 @@ import { type Plan, plan } from "../desired/plan.ts";
 import { hasForeignMark } from "../find/conflicts.ts";
 import { modulesSetBy } from "../find/module-origins.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
-import { idOf, isLastEditTried, recordLeftModules, referringModulesOf, sentModulesOf } from "../use/left-modules.ts";
+import {
+  idOf,
+  isAnswered,
+  recordLeftModules,
+  referringModulesOf,
+  sentModulesOf,
+  waitForInterruptedChanges,
+} from "../use/left-modules.ts";
 
 /**
  * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service
@@ -154,20 +160,4 @@ function wantedByOthers({ kind, object, cluster }: ReconcileContext, id: string)
   const others = cluster.othersWithRemoteID(kind, id, object);
   const next = others.filter((other) => !isDeleting(other) && !isObserveOnly(other));
   return next.flatMap(({ spec }) => Object.keys(spec));
-}
-
-/**
- * Whether every request before the deletion was answered and its outcome is in the status. The deletion itself raises
- * the generation by one.
- */
-const isAnswered = (object: ManagedObject): boolean =>
-  conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
-
-/** An interrupted change could arrive after the object is gone, and would then set a module that nobody removes. */
-function waitForInterruptedChanges({ account }: ReconcileContext): void {
-  const seconds = account.unansweredChangeSeconds;
-  if (seconds === 0) return;
-  throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {
-    afterSeconds: seconds + 0.5,
-  });
 }

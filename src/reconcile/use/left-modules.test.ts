@@ -49,6 +49,15 @@ describe("a route that has the policy in a module, and no object any more", () =
     expect(scene.cluster.exists(object)).toBe(false);
   }
 
+  /** For an object whose last edit was not carried out. */
+  async function endLate(object: ManagedObject, meanwhile: () => void = () => {}): Promise<void> {
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(/^Deleting: Waiting until it is certain that no interrupted change arrives/);
+    meanwhile();
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  }
+
   it.each<[string, object, (object: ManagedObject) => void]>([
     ["its object retained it", { deletionPolicy: "Retain" }, () => {}],
     ["its object was an orphan", {}, (object) => scene.cluster.annotateByHand(object, annotations.orphan, "true")],
@@ -87,8 +96,21 @@ describe("a route that has the policy in a module, and no object any more", () =
     const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
     scene.cluster.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...more }));
     prepare();
-    await end(object);
+    await endLate(object);
     await isKept(policy);
+  });
+
+  it("keeps the policy that an edit has set which nobody answered, and which arrived late", async () => {
+    const branch = await scene.given(IPPolicy, "branch");
+    await scene.given(IPPolicy, "last");
+    const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
+    scene.gateway.swallow("putModule");
+    await scene.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("branch") }));
+    scene.cluster.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("last") }));
+    await endLate(object, () =>
+      scene.gateway.change(HTTPSEdgeRoute.resource, routeId, restriction(scene.idOf(branch))),
+    );
+    await isKept(branch);
   });
 
   it("keeps the policy: the service refused the edit", async () => {
@@ -100,15 +122,15 @@ describe("a route that has the policy in a module, and no object any more", () =
     await isKept(policy);
   });
 
-  it.each<[string, () => void, number]>([
-    ["the service does not tell which", () => scene.gateway.refuse("getModule", 503), 1],
-    ["its account is declared gone, which is asked nothing", () => (scene.cluster.isAccountAbandoned = true), 0],
-  ])("keeps each policy that it may have when %s", async (_, prepare, requests) => {
+  it.each<[string, () => void, (object: ManagedObject) => Promise<void>, number]>([
+    ["the service does not tell which", () => scene.gateway.refuse("getModule", 503), endLate, 1],
+    ["its account is declared gone, which is asked nothing", () => (scene.cluster.isAccountAbandoned = true), end, 0],
+  ])("keeps each policy that it may have when %s", async (_, prepare, ending, requests) => {
     const branch = await scene.given(IPPolicy, "branch");
     const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
     scene.cluster.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("branch") }));
     prepare();
-    await end(object);
+    await ending(object);
     expect(scene.gateway.takeCalls()).toHaveLength(requests);
     for (const one of [policy, branch]) expect(scene.cluster.now(one).status?.leftOn).toEqual([idOfRoute()]);
   });
@@ -121,7 +143,7 @@ describe("a route that has the policy in a module, and no object any more", () =
     const object = await scene.apply(HTTPSEdgeRoute, "route", route(retained));
     scene.cluster.beforeWrite = () => {};
     scene.restart();
-    await end(object);
+    await endLate(object);
     await isKept(policy);
   });
 

@@ -3,7 +3,7 @@ import { idFromSpec } from "../../objects/identity.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
 import { conditionOf, isObserver, type ManagedObject } from "../../objects/object.ts";
 import { isModuleRetained, leavesItsRemote } from "../../objects/origin.ts";
-import { Outdated } from "../../objects/reconcile-error.ts";
+import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import { sentAs } from "../../schema/wire/names.ts";
@@ -39,15 +39,32 @@ export const referringModulesOf = (kind: Kind, object: ManagedObject): string[] 
 
 /** For an object whose modules all stay. Does not fail when the account is gone. */
 export async function recordAllModulesLeft(context: ReconcileContext): Promise<void> {
-  const { kind, object } = context;
+  const { kind, object, cluster } = context;
   if (kind.location.type !== "modules") return;
   const left = referringModulesOf(kind, object);
   if (left.length === 0) return;
-  await recordLeftModules(context, left, isCarriedOut(object) ? undefined : await readModules(context, left));
+  if (isCarriedOut(object)) return recordLeftModules(context, left, undefined);
+  if (!isAnswered(object) && !cluster.isAccountOrphaned(object)) waitForInterruptedChanges(context);
+  await recordLeftModules(context, left, await readModules(context, left));
 }
 
-/** Whether the last edit of an object that is being deleted was tried. The deletion itself raises the generation by one. */
-export const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>
+/**
+ * Whether every request before the deletion was answered and its outcome is in the status. The deletion itself raises
+ * the generation by one.
+ */
+export const isAnswered = (object: ManagedObject): boolean =>
+  conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
+
+/** An interrupted change may arrive after the object is gone, and would then set a module that nobody knows of. */
+export function waitForInterruptedChanges({ account }: ReconcileContext): void {
+  const seconds = account.unansweredChangeSeconds;
+  if (seconds === 0) return;
+  throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {
+    afterSeconds: seconds + 0.5,
+  });
+}
+
+const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>
   (conditionOf(status, "Synced")?.observedGeneration ?? -1) >= metadata.generation - 1;
 
 /** Whether the account has what the spec says. */
