@@ -10,9 +10,10 @@ import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
+import { isIn } from "../graph/accounts.ts";
 import { findNodes, namedBy } from "../graph/find.ts";
 import { graphOf, type Node, readyOf, titleOf } from "../graph/graph.ts";
-import { isIn, readObjects } from "../graph/load.ts";
+import { readObjects } from "../graph/load.ts";
 import { accountSource, clusterSource } from "../plan/sources.ts";
 import { formatOf, structured } from "../terminal/structured.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
@@ -38,11 +39,12 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
   const namespace = flags.namespace ?? cluster.namespace;
   const namespaces = flags.allNamespaces ? [] : [namespace];
   terminal.progress?.("Reading objects");
-  const { objects } = await readObjects(cluster.client, { namespace, namespaces }, problems).finally(() =>
+  const { objects, defaults } = await readObjects(cluster.client, { namespace, namespaces }, problems).finally(() =>
     terminal.progress?.(""),
   );
   const found = findNodes(graphOf(new Map(), objects), text, namespaces[0], problems).filter(hasObject);
-  const isSame = (one: ManagedObject, other: ManagedObject) => isIn(credentials, one) && isIn(credentials, other);
+  const isInAccount = (object: ManagedObject) => isIn(credentials, object, defaults);
+  const isSame = (one: ManagedObject, other: ManagedObject) => [one, other].every(isInAccount);
   const source = clusterSource(cluster.client, { manifests: [], namespace, problems });
   const copy = new ClusterCopy({
     ...{ kinds, objects: [...objects.values()].flat(), source, isSameAccount: isSame, isSameInventory: isSame },
@@ -50,7 +52,7 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
   });
   const compared: ComparedObject[] = [];
   for (const node of found) {
-    if (!isIn(credentials, node.object))
+    if (!isInAccount(node.object))
       throw new CommandError(`${titleOf(node)} is in another account: name it with --account`);
     terminal.progress?.(`Reading the remote of ${titleOf(node)}`);
     compared.push(await compare(node, { reader, copy, problems }).finally(() => terminal.progress?.("")));

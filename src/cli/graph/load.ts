@@ -1,19 +1,22 @@
 import { readAccountConfig } from "../../config.ts";
 import type { Remote, Resource } from "../../gateway/resource.ts";
 import { tunnelSessions } from "../../gateway/resources/index.ts";
+import { GatewayAccount } from "../../kinds/gateway-account.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent } from "../../runtime/connection/errors.ts";
+import type { KubeObject } from "../../runtime/object.ts";
 import { customResourceOf } from "../../schema/common.ts";
-import { DEFAULT_ACCOUNT, GROUP } from "../../schema/contract.ts";
-import type { Kind } from "../../schema/define.ts";
+import { GROUP } from "../../schema/contract.ts";
+import type { CustomResource, Kind } from "../../schema/define.ts";
 import { type AccountFlags, type Credentials, findCredentials } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
+import { isIn, namespacesWithDefault } from "./accounts.ts";
 import { type Graph, graphOf, type IsRead } from "./graph.ts";
 import { groupsOf } from "./sessions.ts";
 
@@ -41,7 +44,7 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
   const scope = { namespace: flags.namespace ?? cluster.namespace };
-  const { objects, isRead } = await readObjects(cluster.client, scope, problems);
+  const { objects, isRead, defaults } = await readObjects(cluster.client, scope, problems);
   await using reader = new AccountReader(credentials);
   const reading = { reader, terminal, problems };
   const managed = new Set([...objects.values()].flat().map(({ status }) => status?.id));
@@ -50,7 +53,10 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   const sessions = groupsOf((what.sessions && (await listed(tunnelSessions, reading))) || []);
   terminal.progress?.("");
   const ours = new Map(
-    [...objects].map(([kind, all]): [Kind, ManagedObject[]] => [kind, all.filter((one) => isIn(credentials, one))]),
+    [...objects].map(([kind, all]): [Kind, ManagedObject[]] => [
+      kind,
+      all.filter((one) => isIn(credentials, one, defaults)),
+    ]),
   );
   return {
     graph: graphOf(remotes, ours, { isRead, sessions }),
@@ -115,15 +121,17 @@ interface Scope {
 export interface ReadObjects {
   objects: Map<Kind, ManagedObject[]>;
   isRead: IsRead;
+  /** Namespaces with a GatewayAccount called `default`, which objects without `accountRef` use. */
+  defaults: Set<string>;
 }
 
 /** The objects of a kind that were read. */
 interface List {
-  kind: Kind;
+  resource: CustomResource;
   /** Undefined: all namespaces. */
   where: string | undefined;
   /** Undefined: the user may not read it. */
-  found: ManagedObject[] | undefined;
+  found: KubeObject[] | undefined;
 }
 
 /** Objects of all namespaces or of these. If the user may not read all namespaces: objects of one. */
@@ -133,26 +141,35 @@ export async function readObjects(
   problems: string[],
 ): Promise<ReadObjects> {
   const lists: List[] = [];
-  const read = async (kind: Kind, where: string | undefined): Promise<void> => {
-    const found = await listAllowed(client, kind, where);
-    lists.push({ kind, where, found });
-    if (!found && where === undefined) await read(kind, namespace);
+  const read = async (resource: CustomResource, where: string | undefined): Promise<void> => {
+    const found = await listAllowed(client, resource, where);
+    lists.push({ resource, where, found });
+    if (!found && where === undefined) await read(resource, namespace);
   };
-  for (const kind of kinds)
-    for (const where of namespaces.length > 0 ? namespaces : [undefined]) await read(kind, where);
-  const objects = new Map<Kind, ManagedObject[]>();
-  for (const { kind, found } of lists) if (found) objects.set(kind, [...(objects.get(kind) ?? []), ...found]);
-  const isRead: IsRead = (kind, where) => lists.some((one) => one.kind === kind && one.found && includes(one, where));
+  for (const resource of [...kinds.map(customResourceOf), GatewayAccount])
+    for (const where of namespaces.length > 0 ? namespaces : [undefined]) await read(resource, where);
+  const listsOf = ({ kind }: Kind | CustomResource) => lists.filter((one) => one.resource.kind === kind && one.found);
+  const objectsOf = (kind: Kind | CustomResource) => listsOf(kind).flatMap(({ found = [] }) => found);
+  const seen = kinds.filter((kind) => listsOf(kind).length > 0);
+  const isRead = (kind: Kind | CustomResource, where: string) => listsOf(kind).some((one) => includes(one, where));
   problems.push(...missingRights(lists, namespace, isRead));
-  return { objects, isRead };
+  return {
+    objects: new Map(seen.map((kind) => [kind, objectsOf(kind) as ManagedObject[]])),
+    isRead,
+    defaults: namespacesWithDefault(objectsOf(GatewayAccount)),
+  };
 }
 
 const includes = ({ where }: List, namespace: string): boolean => where === undefined || where === namespace;
 
 /** One line for each namespace. `namespace`: the one that was read instead of all. */
-function missingRights(lists: readonly List[], namespace: string, isRead: IsRead): string[] {
+function missingRights(
+  lists: readonly List[],
+  namespace: string,
+  isRead: (resource: CustomResource, where: string) => boolean,
+): string[] {
   const refused = lists.filter(({ found }) => !found);
-  const inAll = refused.filter(({ kind, where }) => where === undefined && isRead(kind, namespace));
+  const inAll = refused.filter(({ resource, where }) => where === undefined && isRead(resource, namespace));
   const inOne = Map.groupBy(
     refused.filter(({ where }) => where !== undefined),
     ({ where }) => where,
@@ -165,32 +182,23 @@ function missingRights(lists: readonly List[], namespace: string, isRead: IsRead
 }
 
 const resourcesOf = (refused: readonly List[]): string =>
-  refused.length === kinds.length
+  refused.length === kinds.length + 1
     ? `all resources of ${GROUP}`
-    : refused.map(({ kind: { plural } }) => `${plural}.${GROUP}`).join(", ");
+    : refused.map(({ resource: { plural } }) => `${plural}.${GROUP}`).join(", ");
 
 /** The objects of a kind; `namespace` undefined: of all namespaces. Undefined without the right to list them. */
 async function listAllowed(
   client: KubeClient,
-  kind: Kind,
+  resource: CustomResource,
   namespace: string | undefined,
-): Promise<ManagedObject[] | undefined> {
+): Promise<KubeObject[] | undefined> {
   try {
-    return (await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace })).items;
+    return (await client.listAll(typeOf(resource), { namespace })).items;
   } catch (error) {
     if (isKindAbsent(error)) throw new CommandError(MISSING_CRDS);
     if (isForbidden(error)) return undefined;
     throw error;
   }
-}
-
-/** Whether the remote of an object is, or will be, in this account. */
-export function isIn({ gatewayAccount }: Credentials, { metadata, spec, status }: ManagedObject): boolean {
-  const account = status?.id === undefined ? (spec.accountRef?.name ?? "") : (status.account ?? "");
-  if (!gatewayAccount) return account === "";
-  const { namespace, name } = gatewayAccount;
-  const isDefault = account === "" && name === DEFAULT_ACCOUNT && status?.id === undefined;
-  return metadata.namespace === namespace && (account === name || isDefault);
 }
 
 /** The uid of the namespace kube-system. Undefined if it may not be read. */

@@ -4,14 +4,15 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { planChanges } from "../../plan/planner.ts";
 import { selects } from "../../schema/label-selector.ts";
-import { type AccountFlags, type Credentials, findCredentials, namespaceOfFlags } from "../account/credentials.ts";
+import { type AccountFlags, findCredentials, namespaceOfFlags } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
-import { clusterIDOf, isIn, readObjects, readRemotes } from "../graph/load.ts";
+import { isIn, namespacesWithDefault } from "../graph/accounts.ts";
+import { clusterIDOf, readObjects, readRemotes } from "../graph/load.ts";
 import { formatOf, structured } from "../terminal/structured.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
-import { type ManifestFlags, readManifests } from "./manifests.ts";
+import { type Manifest, type ManifestFlags, readManifests } from "./manifests.ts";
 import { overlay, overlayKey } from "./overlay.ts";
 import { renderPlan, sumsOf } from "./render.ts";
 import { accountSource, clusterSource } from "./sources.ts";
@@ -44,7 +45,8 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   if (clusterID === undefined)
     throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
   const remotes = await readRemotes(credentials, terminal, problems);
-  const isInAccount = (object: ManagedObject) => isIn(credentials, object);
+  const defaults = read.defaults.union(defaultsIn(manifests, where.namespace));
+  const isInAccount = (object: ManagedObject) => isIn(credentials, object, defaults);
   const planned = await planChanges({
     ...{ kinds, objects, isInAccount, clusterID, isClusterIDSet: config.clusterID !== undefined },
     account: accountSource(
@@ -69,19 +71,30 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   problems.push(
     ...inOtherAccounts(
       objects.filter((object) => described.has(overlayKey(object))),
-      credentials,
+      isInAccount,
     ),
   );
   print(blocks, problems, flags, terminal);
   return exitCode(blocks, problems, flags);
 }
 
+/** The namespaces to which the manifests add a GatewayAccount called `default`. */
+const defaultsIn = (manifests: readonly Manifest[], namespace: string): Set<string> =>
+  namespacesWithDefault(
+    manifests
+      .filter(({ object }) => object.kind === "GatewayAccount")
+      .map(({ object }) => ({ ...object, metadata: { namespace, ...object.metadata } })),
+  );
+
 /** Objects that belong to another account, or are to move to one. The plan leaves them out. */
-const inOtherAccounts = (objects: readonly ManagedObject[], credentials: Credentials): string[] =>
+const inOtherAccounts = (
+  objects: readonly ManagedObject[],
+  isInAccount: (object: ManagedObject) => boolean,
+): string[] =>
   objects.flatMap((object) => {
     const { kind, metadata, spec, status } = object;
     const title = `${kind}/${metadata.name}`;
-    if (!isIn(credentials, object)) return `${title} is in another account: name it with --account`;
+    if (!isInAccount(object)) return `${title} is in another account: name it with --account`;
     const isMoved = status?.id !== undefined && (spec.accountRef?.name ?? status.account) !== status.account;
     return isMoved ? `${title} has its remote in another account than spec.accountRef names` : [];
   });

@@ -104,6 +104,14 @@ test.each([
   expect(renderStatus(summaryOf(observed), now, { say: () => {}, warn: () => {}, ...terminal })).toMatchSnapshot();
 });
 
+test("an object without a remote counts for the GatewayAccount `default` of its namespace", () => {
+  const fresh = { ...object(IPPolicy, "fresh"), status: undefined } as ManagedObject;
+  const metadata = { namespace: fresh.metadata.namespace, name: "default" };
+  const accounts = [{ apiVersion: "tunnelgateway.dev/v1", kind: "GatewayAccount", metadata }];
+  const summary = summaryOf({ ...observed, accounts, objects: new Map([[IPPolicy, [fresh]]]) });
+  expect(summary.accounts.map(({ name, objects }) => [name, objects])).toEqual([["default", 1]]);
+});
+
 const ownAccount = (...leases: Observed["leases"]) => summaryOf({ ...observed, leases }).accounts[0];
 const renewed = "2026-01-10T11:59:55Z";
 

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../runtime/object.ts";
 import type { Lease } from "../../runtime/process/lease.ts";
 import type { Kind } from "../../schema/define.ts";
 import { isHeld } from "../cluster/running-operator.ts";
+import { accountOf, namespacesWithDefault } from "../graph/accounts.ts";
 
 /** The objects and Leases that were read from a cluster. */
 export interface Observed {
@@ -55,7 +56,8 @@ const SOON_MS = 30 * 24 * 3_600_000;
 
 export function summaryOf({ now, leases, accounts, objects }: Observed): Summary {
   const all = [...objects.values()].flat();
-  const own = all.filter((object) => accountOf(object) === "");
+  const defaults = namespacesWithDefault(accounts);
+  const own = all.filter((object) => accountOf(object, defaults) === "");
   const said = saidBy(leases.filter((lease) => isHeld(lease.spec, now)));
   return {
     installations: leases.map(({ metadata: { namespace = "" }, spec = {} }) => {
@@ -66,7 +68,7 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
       ...(own.length > 0 ? [ownAccount(own.length, said.get(""))] : []),
       ...accounts.map(({ metadata: { namespace = "", name }, status }) => {
         const { status: ready = "", reason = "" } = conditionOf(status, "Ready") ?? {};
-        const users = all.filter((one) => one.metadata.namespace === namespace && accountOf(one) === name);
+        const users = all.filter((one) => one.metadata.namespace === namespace && accountOf(one, defaults) === name);
         const { traffic } = said.get(`${namespace}/${name}`) ?? {};
         return { namespace, name, ready, reason, objects: users.length, ...traffic };
       }),
@@ -138,10 +140,6 @@ const endOf = (object: ManagedObject, field: string): About & { until: string } 
   ...aboutOf(object),
   until: String(object.status?.[field] ?? ""),
 });
-
-/** The GatewayAccount of an object, from its own spec and status. */
-const accountOf = ({ spec, status }: ManagedObject): string =>
-  (status?.id === undefined ? spec.accountRef?.name : status.account) ?? "";
 
 const isReady = ({ status }: ManagedObject): boolean => conditionOf(status, "Ready")?.status === "True";
 

@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+import type { ManagedObject } from "../../objects/object.ts";
+import { accountOf, isIn, namespacesWithDefault } from "./accounts.ts";
+
+const made = (name: string, namespace: string) => ({ metadata: { name, namespace } });
+const defaults = namespacesWithDefault([made("default", "team-a"), made("other", "team-b")] as never);
+
+const object = (namespace: string, accountRef?: string, status?: { id: string; account?: string }) =>
+  ({
+    metadata: { namespace, name: "some" },
+    spec: accountRef ? { accountRef: { name: accountRef } } : {},
+    status,
+  }) as unknown as ManagedObject;
+
+it.each([
+  ["without a remote, where there is a GatewayAccount `default`", object("team-a"), "default"],
+  ["without a remote, where there is none", object("team-b"), ""],
+  ["that names another account", object("team-a", "other"), "other"],
+  ["with a remote in the operator's own account", object("team-a", undefined, { id: "ipp_1" }), ""],
+  ["with a remote in another account", object("team-b", undefined, { id: "ipp_1", account: "other" }), "other"],
+])("the account of an object %s", (_, one, account) => {
+  expect(accountOf(one, defaults)).toBe(account);
+});
+
+const own = undefined;
+const ofTeam = { namespace: "team-a", name: "default" };
+
+it.each([
+  ["the operator's own account has no object of a namespace with a GatewayAccount `default`", own, "team-a", false],
+  ["the operator's own account has the objects of a namespace without one", own, "team-b", true],
+  ["a GatewayAccount `default` has the objects of its namespace", ofTeam, "team-a", true],
+  ["a GatewayAccount `default` has no object of another namespace", ofTeam, "team-b", false],
+])("%s", (_, gatewayAccount, namespace, isInAccount) => {
+  expect(isIn({ gatewayAccount }, object(namespace), defaults)).toBe(isInAccount);
+});
