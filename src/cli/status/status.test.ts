@@ -105,7 +105,7 @@ test.each([
 });
 
 test("an object without a remote counts for the GatewayAccount `default` of its namespace", () => {
-  const fresh = { ...object(IPPolicy, "fresh"), status: undefined } as ManagedObject;
+  const { status: _, ...fresh } = object(IPPolicy, "fresh");
   const metadata = { namespace: fresh.metadata.namespace, name: "default" };
   const accounts = [{ apiVersion: "tunnelgateway.dev/v1", kind: "GatewayAccount", metadata }];
   const summary = summaryOf({ ...observed, accounts, objects: new Map([[IPPolicy, [fresh]]]) });
