@@ -103,6 +103,7 @@ export const reasons = [
   "CertificateProvisioning",
   "CertificateRetrying",
   "CertificateDNSError",
+  "CertificateNotYetValid",
   "CertificateRenewalFailing",
   "CertificateExpired",
   "DNSRecordMissing",

@@ -25,7 +25,7 @@ export type Readiness =
   /** Becomes usable without help. */
   | {
       state: "pending";
-      reason: "CertificateProvisioning" | "CertificateRetrying";
+      reason: "CertificateProvisioning" | "CertificateRetrying" | "CertificateNotYetValid";
       message: string;
       afterSeconds: number;
     }

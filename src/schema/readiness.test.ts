@@ -30,6 +30,26 @@ describe("the readiness of a certificate", () => {
     ]);
   });
 
+  it.each([
+    [TLSCertificate, { not_before: at(90), not_after: at(900) }],
+    [CertificateAuthority, { not_before: at(90), not_after: at(900) }],
+    [SSHHostCertificate, { valid_after: at(90), valid_until: at(900) }],
+  ])("of a $kind waits for its begin, and is asked for again then", (kind, answer) => {
+    const { readiness, conditions } = readinessOf(kind, answer, {}, now);
+    const reason = "CertificateNotYetValid";
+    const message = "Waiting for 2026-01-01T12:01:30Z: the certificate is not valid before";
+    expect(readiness).toEqual({ state: "pending", reason, message, afterSeconds: 90 });
+    expect(conditions).toEqual([{ type: "CertificateReady", status: "False", reason, message }]);
+    expect(readinessOf(kind, answer, {}, now + 90_000).readiness.state).toBe("usable");
+  });
+
+  it.each([
+    ["begins within a minute, by which clocks may differ", { not_before: at(60), not_after: at(900) }, "usable"],
+    ["would begin after its end, which has come", { not_before: at(90), not_after: at(0) }, "failing"],
+  ])("that %s", (_, answer, state) => {
+    expect(readinessOf(TLSCertificate, answer, {}, now).readiness.state).toBe(state);
+  });
+
   it.each([{}, { not_after: null }, { not_after: "soon" }])("has no end when the answer is %o", (answer) => {
     expect(readinessOf(TLSCertificate, answer, {}, now).readiness).not.toHaveProperty("afterSeconds");
   });

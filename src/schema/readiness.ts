@@ -9,14 +9,19 @@ type Usable = Extract<Readiness, { state: "usable" }>;
 /** When to look again at an object whose certificate has ended. A resync notices a new Secret earlier than this. */
 const EXPIRED_SECONDS = 1800;
 
+/** The clocks of those who check a certificate may differ from that of the service by this. */
+const CLOCKS_DIFFER_MS = 60_000;
+
 /**
- * Whether a remote can be used now, and when to look again. A certificate is not usable after its end; a condition
- * shows the end. `now` in epoch milliseconds.
+ * Whether a remote can be used now, and when to look again. A certificate is not usable before its begin and after its
+ * end; a condition shows them. `now` in epoch milliseconds.
  */
 export function readinessOf(kind: Kind, remote: Answer, spec: Spec, now: number): KindReadiness {
   const judged = kind.readiness(remote, now);
   const end = endOf(kind, remote);
   if (end === undefined || judged.readiness.state !== "usable") return judged;
+  const start = startOf(kind, remote);
+  if (end > now && start > now + CLOCKS_DIFFER_MS) return notYetValid(judged, start, now);
   const conditions = [...(judged.conditions ?? []), validityCondition(kind, { spec, end, now })];
   if (end > now) return { readiness: until(judged.readiness, (end - now) / 1000), conditions };
   const message = endedMessage(kind, { spec, end });
@@ -25,6 +30,19 @@ export function readinessOf(kind: Kind, remote: Answer, spec: Spec, now: number)
     conditions,
   };
 }
+
+function notYetValid({ conditions = [] }: KindReadiness, start: number, now: number): KindReadiness {
+  const reason = "CertificateNotYetValid";
+  const message = `Waiting for ${timestamp(start)}: the certificate is not valid before`;
+  return {
+    readiness: { state: "pending", reason, message, afterSeconds: (start - now) / 1000 },
+    conditions: [...conditions, { type: "CertificateReady", status: "False", reason, message }],
+  };
+}
+
+/** Begin of the validity, in epoch milliseconds. NaN: the answer has none. */
+const startOf = ({ validity }: Kind, remote: Answer): number =>
+  validity ? Date.parse(String(remote[snakeCase(validity.from)])) : Number.NaN;
 
 /** End of the validity, in epoch milliseconds. Undefined: the kind has no validity, or the answer has no end. */
 export function endOf({ validity }: Kind, remote: Answer): number | undefined {
