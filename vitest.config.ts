@@ -24,7 +24,7 @@ class LongestFirst extends BaseSequencer {
 const siteTests = ["test/site/**/*.test.ts"];
 
 // These limits end what hangs, also on a machine that has much else to do. No test takes nearly as long.
-const limits = { testTimeout: 300_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
+const limits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
 
 // `npm run test:nightly` runs these alone: what they need takes too long to build for a run of all tests
 const nightlyTests = ["test/nightly/**/*.test.ts"];
