@@ -9,7 +9,7 @@ import { useWorld } from "../../support/world.ts";
 
 // An editor of a namespace, and somebody who restores a backup, write create intents. The namespace may not adopt.
 
-const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "1s", ADOPTION_NAMESPACES: "" } });
+const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "2s", ADOPTION_NAMESPACES: "" } });
 const control = () => world.simulator.control;
 
 /** The operator's own namespace, in which the editor has no rights. */

@@ -10,7 +10,7 @@ import { useWorld } from "../../support/world.ts";
 /** Two installations divide the objects of one namespace and one account by labels. Each has a signing key of its own. */
 const world = useWorld({ startOperator: false });
 const control = () => world.simulator.control;
-const env = { CLUSTER_ID: "divided", REQUEST_TIMEOUT: "1s", ALLOWED_GATEWAY_HOSTS: "" };
+const env = { CLUSTER_ID: "divided", REQUEST_TIMEOUT: "2s", ALLOWED_GATEWAY_HOSTS: "" };
 /** The own namespaces of both. */
 let namespaces: string[];
 let east: OperatorProcess;

@@ -7,7 +7,7 @@ import { secret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
 
 // an interrupted create is settled some 4 seconds after it was begun
-const world = useWorld({ env: { REQUEST_TIMEOUT: "1s" } });
+const world = useWorld({ env: { REQUEST_TIMEOUT: "2s" } });
 
 const control = () => world.simulator.control;
 
@@ -171,8 +171,9 @@ describe("killed while a key is made", () => {
 
   async function endsWithOneKey(name: string): Promise<void> {
     const [only] = await world.until("one key with its token", async () => {
-      const now = keys();
       const usable = (await statusWith(await tokenIn(name))) === 200;
+      // The key before is deleted after the token is in the Secret.
+      const now = keys();
       return now.length === 1 && usable && now;
     });
     const { status } = await world.ready("APIKey", name);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { useWorld } from "../../support/world.ts";
 
-const world = useWorld({ env: { REQUEST_TIMEOUT: "1s" } });
+const world = useWorld({ env: { REQUEST_TIMEOUT: "2s" } });
 
 const source = (name: string, subscription: string, type: string, more: object = {}): KubeJSON =>
   manifest("EventSource", name, { subscriptionRef: { name: subscription }, type, ...more });

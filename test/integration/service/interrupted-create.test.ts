@@ -14,7 +14,7 @@ let shifting = 0;
 
 const world = useWorld({
   simulator: { pageSize: 3, paging: "number", onHandled: shiftPages },
-  env: { REQUEST_TIMEOUT: "1s" },
+  env: { REQUEST_TIMEOUT: "2s" },
 });
 const control = () => world.simulator.control;
 const theirs = () => control().insert("reserved_addrs", { region: "eu", description: "theirs" });
