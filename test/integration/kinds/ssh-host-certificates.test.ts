@@ -40,6 +40,32 @@ const renewed = (name: string, old: string): Promise<KubeJSON> =>
     return object.status.id !== old && object.status.retiring === undefined && object;
   });
 
+test("a host certificate that begins later is not Ready until then", async () => {
+  const validAfter = new Date(Date.now() + HOUR).toISOString();
+  await world.kube.apply(hostCertificate("early", { validAfter }));
+  const waiting = { status: "False", reason: "CertificateNotYetValid" };
+  const early = await world.condition("SSHHostCertificate", "early", { type: "Ready", ...waiting });
+  expect(conditionOf(early, "CertificateReady")).toMatchObject(waiting);
+  expect(conditionOf(early, "Synced")).toMatchObject({ status: "True" });
+  await world.kube.delete("SSHHostCertificate", "early");
+  await world.gone("SSHHostCertificate", "early");
+});
+
+test("a host certificate whose time has come is Ready", async () => {
+  await world.kube.apply(hostCertificate("later"));
+  const object = await world.ready("SSHHostCertificate", "later");
+  const begin = (milliseconds: number) => {
+    control().patch(object.status.id, { valid_after: new Date(Date.now() + milliseconds).toISOString() });
+    return world.reconcileNow(object);
+  };
+  const [early] = await begin(HOUR);
+  expect(conditionOf(early, "Ready")).toMatchObject({ status: "False", reason: "CertificateNotYetValid" });
+  const [now] = await begin(-1000);
+  expect(conditionOf(now, "Ready")).toMatchObject({ status: "True" });
+  await world.kube.delete("SSHHostCertificate", "later");
+  await world.gone("SSHHostCertificate", "later");
+});
+
 describe("a host certificate that ends", () => {
   test("is renewed so long before its end, and its Secret has the new one", async () => {
     const before = await dueIn(1500, "bastion", 720 * HOUR, { renewBefore: "720h" });
