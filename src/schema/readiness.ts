@@ -20,7 +20,7 @@ export function readinessOf(kind: Kind, remote: Answer, spec: Spec, now: number)
   const judged = kind.readiness(remote, now);
   const end = endOf(kind, remote);
   if (end === undefined || judged.readiness.state !== "usable") return judged;
-  const start = startOf(kind, remote);
+  const start = boundOf(kind, remote, "from") ?? now;
   if (end > now && start > now + CLOCKS_DIFFER_MS) return notYetValid(judged, start, now);
   const conditions = [...(judged.conditions ?? []), validityCondition(kind, { spec, end, now })];
   if (end > now) return { readiness: until(judged.readiness, (end - now) / 1000), conditions };
@@ -40,14 +40,12 @@ function notYetValid({ conditions = [] }: KindReadiness, start: number, now: num
   };
 }
 
-/** Begin of the validity, in epoch milliseconds. NaN: the answer has none. */
-const startOf = ({ validity }: Kind, remote: Answer): number =>
-  validity ? Date.parse(String(remote[snakeCase(validity.from)])) : Number.NaN;
-
 /** End of the validity, in epoch milliseconds. Undefined: the kind has no validity, or the answer has no end. */
-export function endOf({ validity }: Kind, remote: Answer): number | undefined {
-  const end = validity && Date.parse(String(remote[snakeCase(validity.until)]));
-  return end !== undefined && Number.isFinite(end) ? end : undefined;
+export const endOf = (kind: Kind, remote: Answer): number | undefined => boundOf(kind, remote, "until");
+
+function boundOf({ validity }: Kind, remote: Answer, bound: "from" | "until"): number | undefined {
+  const time = validity && Date.parse(String(remote[snakeCase(validity[bound])]));
+  return time !== undefined && Number.isFinite(time) ? time : undefined;
 }
 
 /** The readiness of a remote that is served with a certificate which ends at `end`. Times in epoch milliseconds. */

@@ -1,5 +1,5 @@
 import { type AccountConfig, readAccountConfig } from "../../config.ts";
-import { customResources } from "../../kinds/index.ts";
+import { GatewayAccount as GatewayAccountKind } from "../../kinds/gateway-account.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
@@ -88,16 +88,11 @@ async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
   return { baseURL, apiKey, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
 }
 
-interface Ref {
-  namespace: string;
-  name: string;
-}
+type Ref = NonNullable<Credentials["gatewayAccount"]>;
 
 /** Undefined when there is no such GatewayAccount. */
 async function gatewayAccountOf(client: KubeClient, ref: Ref): Promise<GatewayAccount | undefined> {
-  const kind = customResources.find((resource) => resource.kind === "GatewayAccount");
-  if (!kind) throw new TypeError("There is no kind GatewayAccount");
-  return await client.get<GatewayAccount>(typeOf(kind), ref).catch((error) => {
+  return await client.get<GatewayAccount>(typeOf(GatewayAccountKind), ref).catch((error) => {
     if (isNotFound(error) || isKindAbsent(error)) return undefined;
     throw refused(error, `get gatewayaccounts.tunnelgateway.dev in namespace ${ref.namespace}`);
   });
