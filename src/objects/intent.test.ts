@@ -14,7 +14,6 @@ import {
   settleTimeMs,
   signedIntentOf,
   wasCreatedInLifetimeOf,
-  wasRecordedInLifetimeOf,
 } from "./intent.ts";
 import type { ManagedObject } from "./object.ts";
 
@@ -137,15 +136,12 @@ describe("the lifetime of an object, which begins anew with a restore from a bac
     ["two minutes before, by another clock", early, true],
     ["earlier", tooEarly, false],
   ])("includes an intent or a remote that was made %s: %s", (_, time, isInLifetime) => {
-    expect(wasRecordedInLifetimeOf(objectWith(`${time}/${late}`, created))).toBe(isInLifetime);
     expect(wasCreatedInLifetimeOf(objectWith(undefined, created), time)).toBe(isInLifetime);
   });
 
   it("includes nothing when the time of the intent, of the remote or of the object is missing", () => {
     const { creationTimestamp: _, ...metadata } = objectWith(late).metadata;
     const undated = { ...objectWith(late), metadata };
-    expect(wasRecordedInLifetimeOf(objectWith(undefined, created))).toBe(false);
-    expect(wasRecordedInLifetimeOf(undated)).toBe(false);
     for (const time of [undefined, null, "soon"]) {
       expect(wasCreatedInLifetimeOf(objectWith(undefined, created), time)).toBe(false);
     }

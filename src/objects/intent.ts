@@ -139,12 +139,6 @@ export function mayHaveCreated(intent: SignedIntent, createdAt: unknown, deadlin
   return time >= first - SERVICE_SKEW_MS && time <= last + settleTimeMs(deadlineMs) + SERVICE_SKEW_MS;
 }
 
-/** Whether the intent is not older than the object. After a restore from a backup, the intent is older. */
-export function wasRecordedInLifetimeOf(object: KubeObject): boolean {
-  const { first = Number.NaN } = parseIntent(object) ?? {};
-  return first >= Date.parse(object.metadata.creationTimestamp ?? "") - SERVICE_SKEW_MS;
-}
-
 /** Whether a remote that was created at `createdAt` (RFC 3339) is not older than the object. */
 export function wasCreatedInLifetimeOf({ metadata }: KubeObject, createdAt: unknown): boolean {
   const [remoteAt, objectAt] = [Date.parse(String(createdAt)), Date.parse(metadata.creationTimestamp ?? "")];

@@ -15,8 +15,8 @@ export interface Condition {
 export interface SecretVersion {
   name: string;
   resourceVersion: string;
-  /** The key of the Secret that each field uses, by the path of the field. Not set by earlier versions. */
-  keys?: Readonly<Record<string, string>>;
+  /** The key of the Secret that each field uses, by the path of the field. */
+  keys: Readonly<Record<string, string>>;
 }
 
 /** The status that every kind has; each kind adds the read-only members of its resource. */
@@ -28,9 +28,9 @@ export interface Status {
   preexisting?: boolean | undefined;
   /** False: the status has the id of a remote that the object only observes, or that another object has taken over. */
   holds?: boolean | undefined;
-  /** Whether the operator created the remote or adopted it. Not set by earlier versions. */
+  /** Whether the operator created the remote or adopted it. Not set while it only observes. */
   origin?: "Created" | "Adopted" | undefined;
-  /** The origin of each module that the spec sets, for kinds that only set modules. Not set by earlier versions. */
+  /** The origin of each module that the spec sets, for kinds that only set modules. */
   moduleOrigins?: Readonly<Record<string, "Created" | "Adopted">> | undefined;
   /** The owner mark of the object for which the status was written. Set if the remote carries none. */
   owner?: string | undefined;

@@ -48,15 +48,11 @@ describe("the origin of a remote", () => {
     expect(originOf(given)).toBe(origin);
   });
 
-  it.each<[string, ManagedObject, string]>([
-    ["an intent fits", object({}, { id: "rd_1", createdAt }, fitting), "Created"],
-    ["nobody has signed the intent that fits", object({}, { id: "rd_1", createdAt }, fitting, false), "Adopted"],
-    ["an intent is of another time", object({}, { id: "rd_1", createdAt: "2025-01-01T00:00:00Z" }, fitting), "Adopted"],
-    ["there is no intent", object({}, { id: "rd_1", createdAt }), "Adopted"],
-    ["there is no intent, and spec.adopt has gone after an import", object({}, { id: "rd_1", createdAt }), "Adopted"],
-    ["the resource has no time of creation", object({}, { id: "esb_1/a.v0" }), "Created"],
-  ])("of a status written by an earlier version, when %s", (_, given, origin) => {
-    expect(originOf(given)).toBe(origin);
+  it.each<[string, Status, string]>([
+    ["only an observed one", { id: "rd_1", createdAt }, "Adopted"],
+    ["modules, which have no origin as a whole", { id: "edghts_1/edghtsrt_1" }, "Created"],
+  ])("of a status that names none: %s", (_, status, origin) => {
+    expect(originOf(object({}, status, fitting))).toBe(origin);
   });
 });
 

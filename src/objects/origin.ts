@@ -14,18 +14,15 @@ export const originByTime = (intent: SignedIntent | undefined, createdAt: unknow
   intent && mayHaveCreated(intent, createdAt, DEADLINE_MS) ? "Created" : "Adopted";
 
 /**
- * The origin of an object's remote. It does not follow `spec.adopt`, which may be added or removed later. For a status
- * of an earlier version, which has no origin, the remote counts as created only if an intent fits its creation time.
- * Otherwise it may belong to somebody else, and counts as adopted.
+ * The origin of an object's remote. It does not follow `spec.adopt`, which may be added or removed later. A remote whose
+ * status has an id and no origin was only observed, so it counts as adopted. Modules have no origin as a whole.
  */
 export function originOf(object: ManagedObject): Origin {
   const { spec, status = {} } = object;
   if (status.origin) return status.origin;
-  const intent = signedIntentOf(object);
-  if (status.id === undefined) return intent === undefined && spec.adopt ? "Adopted" : "Created";
-  // Entries and modules have no creation time.
-  if (status["createdAt"] === undefined) return spec.adopt ? "Adopted" : "Created";
-  return originByTime(intent, status["createdAt"]);
+  if (status.id === undefined) return signedIntentOf(object) === undefined && spec.adopt ? "Adopted" : "Created";
+  // Modules and entries have no creation time.
+  return status["createdAt"] === undefined ? "Created" : "Adopted";
 }
 
 /**
@@ -41,10 +38,7 @@ export function isRetained(object: ManagedObject, origin: Origin = originOf(obje
   return deletionPolicy ? deletionPolicy === "Retain" : origin === "Adopted";
 }
 
-/**
- * Whether a module that the object has set (by its field) stays on the remote when the object is deleted. A module that
- * an earlier version has set may have existed before.
- */
+/** Whether a module that the object has set (by its field) stays on the remote when the object is deleted. */
 export const isModuleRetained = ({ spec, status }: ManagedObject, field: string): boolean =>
   spec.deletionPolicy !== "Delete" && status?.moduleOrigins?.[field] !== "Created";
 

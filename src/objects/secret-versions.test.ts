@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { ManagedObject, SecretVersion } from "./object.ts";
-import { appliedSecretsOf, areSameVersions, keptWhileSending, unsentFields, unsentSecrets } from "./secret-versions.ts";
+import type { SecretVersion } from "./object.ts";
+import { areSameVersions, keptWhileSending, unsentFields, unsentSecrets } from "./secret-versions.ts";
 
-const version = (resourceVersion: string, keys?: Record<string, string>, name = "dd"): SecretVersion => ({
-  ...{ name, resourceVersion },
-  ...(keys && { keys }),
+const version = (resourceVersion: string, keys: Record<string, string> = {}, name = "dd"): SecretVersion => ({
+  name,
+  resourceVersion,
+  keys,
 });
 
 describe("unsentFields", () => {
@@ -15,7 +16,6 @@ describe("unsentFields", () => {
     ["is of another key", [version("1", { a: "y" })], [version("1", { a: "x" })], ["a"]],
     ["is another field's", [version("1", { a: "x", b: "y" })], [version("1", { a: "y", b: "x" })], ["a", "b"]],
     ["is of another Secret", [version("1", { a: "x" }, "other")], [version("1", { a: "x" })], ["a"]],
-    ["was sent under any key", [version("1", { a: "x" })], [version("1")], []],
     ["is that of no key", [version("1")], [], []],
     [
       "has changed in one of two Secrets",
@@ -44,7 +44,6 @@ describe("areSameVersions", () => {
 
   it.each<[boolean, string, SecretVersion[], SecretVersion[]]>([
     [true, "equal", [one], [one]],
-    [true, "equal but for keys that nobody wrote down", [one], [version("1")]],
     [false, "without a Secret", [one], []],
     [false, "with a field more", [one], [version("1", { a: "x", b: "y" })]],
     [false, "with an entry more that has no field", [one], [one, version("1", {}, "other")]],
@@ -65,8 +64,6 @@ describe("keptWhileSending", () => {
     ["another key", [version("1", { a: "x", b: "y" })], [version("1", { a: "z", b: "y" })], [version("1", { b: "y" })]],
     ["another Secret", [version("1", { a: "x" })], [version("1", { a: "x" }, "other")], []],
     ["nothing any more", [version("1", { a: "x" })], [], []],
-    ["what an earlier version sent", [version("1")], [version("1", { a: "x" })], [version("1", { a: "x" })]],
-    ["nothing of what an earlier version sent", [version("1")], [], []],
     [
       "one of two Secrets",
       [version("1", { a: "x" }), version("1", { b: "x" }, "other")],
@@ -75,33 +72,5 @@ describe("keptWhileSending", () => {
     ],
   ])("keeps the version that counts while a field takes %s", (_, applied, next, expected) => {
     expect(keptWhileSending(applied, next)).toEqual(expected);
-  });
-});
-
-describe("appliedSecretsOf", () => {
-  const objectWith = (status: "True" | "False", observedGeneration: number): ManagedObject => ({
-    ...{ apiVersion: "tunnelgateway.dev/v1", kind: "EventDestination", spec: {} },
-    metadata: { name: "a", namespace: "n", uid: "u", generation: 2 },
-    status: {
-      appliedSecrets: [version("1"), version("1", { a: "x" }, "other")],
-      conditions: [
-        { type: "Synced", status, observedGeneration, reason: "Available", message: "", lastTransitionTime: "" },
-      ],
-    },
-  });
-
-  it.each([
-    ["of this generation", objectWith("True", 2), ["dd", "other"]],
-    ["of an earlier generation", objectWith("True", 1), ["other"]],
-    ["of a request that failed", objectWith("False", 2), ["other"]],
-  ])("accepts an entry without keys only if the status is %s", (_, object, expected) => {
-    expect(appliedSecretsOf(object).map(({ name }) => name)).toEqual(expected);
-  });
-
-  it("accepts no entry without keys when nothing is known of the spec", () => {
-    const { status, ...object } = objectWith("True", 2);
-    const { conditions: _, ...rest } = status ?? {};
-    expect(appliedSecretsOf({ ...object, status: rest }).map(({ name }) => name)).toEqual(["other"]);
-    expect(appliedSecretsOf(object)).toEqual([]);
   });
 });

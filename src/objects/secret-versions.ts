@@ -1,23 +1,15 @@
-import { conditionOf, type ManagedObject, type SecretVersion } from "./object.ts";
+import type { ManagedObject, SecretVersion } from "./object.ts";
 
 // A value is identified by its Secret, its key and the resourceVersion with which it was read.
 
-/**
- * The Secret values that this object has sent to the account, according to its status. An earlier version recorded no
- * keys. Such an entry stands for the keys in the spec, but only while the spec is the one for which it was written.
- */
-export function appliedSecretsOf({ status, metadata }: ManagedObject): SecretVersion[] {
-  const synced = conditionOf(status, "Synced");
-  const isOfThisSpec = synced?.status === "True" && synced.observedGeneration === metadata.generation;
-  return (status?.appliedSecrets ?? []).filter(({ keys }) => keys !== undefined || isOfThisSpec);
-}
+/** The Secret values that this object has sent to the account, according to its status. */
+export const appliedSecretsOf = ({ status }: ManagedObject): readonly SecretVersion[] => status?.appliedSecrets ?? [];
 
 /** Paths of the spec fields whose value in `current` is not among the applied ones. */
 export const unsentFields = (current: readonly SecretVersion[], applied: readonly SecretVersion[]): string[] =>
-  current.flatMap(({ name, resourceVersion, keys = {} }) => {
+  current.flatMap(({ name, resourceVersion, keys }) => {
     const known = applied.find((one) => one.name === name && one.resourceVersion === resourceVersion);
-    if (known && !known.keys) return [];
-    return Object.keys(keys).filter((field) => known?.keys?.[field] !== keys[field]);
+    return Object.keys(keys).filter((field) => known?.keys[field] !== keys[field]);
   });
 
 /** Names of the Secrets with a value in `current` that is not among the applied ones. */
@@ -36,7 +28,7 @@ export const areSameVersions = (some: readonly SecretVersion[], others: readonly
 export function keptWhileSending(applied: readonly SecretVersion[], next: readonly SecretVersion[]): SecretVersion[] {
   return applied.flatMap((version) => {
     const wanted = next.find(({ name }) => name === version.name)?.keys;
-    const keys = Object.entries(version.keys ?? wanted ?? {}).filter(([field, key]) => wanted?.[field] === key);
+    const keys = Object.entries(version.keys).filter(([field, key]) => wanted?.[field] === key);
     return keys.length > 0 ? [{ ...version, keys: Object.fromEntries(keys) }] : [];
   });
 }

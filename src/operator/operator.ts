@@ -34,7 +34,6 @@ import type { InstallationClaim } from "./installations/claim.ts";
 import { figuresAnnotation } from "./kubernetes/account-figures.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
-import { FormerIntents } from "./kubernetes/former-intents.ts";
 import { indexersOf, type Listed, referenceKey, type Stores } from "./kubernetes/indexes.ts";
 import { IntentKey } from "./kubernetes/intent-key.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
@@ -342,14 +341,7 @@ export function createOperator(options: OperatorOptions): Operator {
       ...(secretInformer ? [unlessRefused(secretInformer)] : []),
       ...commandInformers.map(unlessRefused),
     ],
-    preparations: [
-      ...(options.claim ? [options.claim] : []),
-      stateFormat,
-      new FormerIntents({
-        ...{ client, kinds, informers, clock, log, isOurs, watchNamespaces: config.watchNamespaces },
-        ...{ namespace: ownNamespace, signatures: intentSignatures, after: stateFormat.synced },
-      }),
-    ],
+    preparations: [...(options.claim ? [options.claim] : []), stateFormat],
     controllers: [...controllers.values(), accountController, sessions.controller],
     unreadProblem: () => readObjects.problem,
     leaseAnnotations: () => figuresAnnotation(accounts.figures),

@@ -223,5 +223,5 @@ export const appliedOf = ({ state, object }: ReconcileContext): readonly string[
  * The Secret values that this object had set in the account before this reconcile. None for a remote that this
  * reconcile adopted or recovered, because its values are unknown.
  */
-export const appliedSecretsOf = (context: Pick<ReconcileContext, "object" | "changes">): SecretVersion[] =>
+export const appliedSecretsOf = (context: Pick<ReconcileContext, "object" | "changes">): readonly SecretVersion[] =>
   has(context, "Recovered") || has(context, "Adopted") ? [] : appliedSecretsOfObject(context.object);

@@ -15,8 +15,8 @@ const expected = [
   ...["update by another namespace", "delete by another namespace"],
   // A remote went to another object; the cluster got another id; a wrong key was read.
   ...["moved", "change cluster id", "asked another account", "wanted what another account has"],
-  // An older state or version came back.
-  ...["restored a backup", "rolled back"],
+  // An older state came back.
+  ...["restored a backup"],
   // Drift was corrected, a remote recreated, one replaced, and one in use waited for.
   ...["Update: RemoteDiffers", "Create: RemoteMissing", "Create: Updating", "Delete: InUse"],
 ];

@@ -11,7 +11,6 @@ import { answerFieldsOf } from "../schema/common.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { checkpointID } from "./apply/checkpoint.ts";
-import { cleanIntent } from "./apply/clean-intent.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
 import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
@@ -144,7 +143,6 @@ async function observe(context: ReconcileContext): Promise<Remote> {
 async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
   if (hasOnlyObserved(context.object)) await forgetObserved(context);
-  await cleanIntent(context);
   // A look at modules costs requests, so none is made while the spec cannot be carried out: that may last for ever.
   const early = kind.location.type === "modules" ? await resolve(context) : undefined;
   const found = await findRemote(context);

@@ -124,7 +124,6 @@ const secretVersion = z.object({
   resourceVersion: z.string().describe("Its resourceVersion when its values were last sent."),
   keys: z
     .record(z.string(), z.string())
-    .optional()
     .describe("The key whose value was sent, by the path of the spec field that names it."),
 });
 

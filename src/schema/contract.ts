@@ -60,11 +60,7 @@ export const endpointAnnotations = {
 /** Annotations of a Secret that the operator writes. */
 export const secretAnnotations = {
   /**
-   * On the Secret with the key of intents: when the operator signed the intents that an earlier version had written.
-   */
-  intentsSignedAt: `${GROUP}/intents-signed-at`,
-  /**
-   * On the same Secret: the format of the stored state, a whole number. Not set: 1. See
+   * On the Secret with the key of intents: the format of the stored state, a whole number. Not set: 1. See
    * operator/kubernetes/state-format.ts.
    */
   format: `${GROUP}/format`,

@@ -67,18 +67,6 @@ describe("an API key whose Secret was lost", () => {
     expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: adopt.id }]);
   });
 
-  it("is replaced also when an earlier version has made it, which recorded neither origin nor Secret", async () => {
-    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
-    scene.cluster.forgetOrigin(object);
-    const { status: { outputSecret: _, ...status } = {}, ...rest } = scene.cluster.now(object);
-    scene.cluster.restore({ ...rest, status });
-    scene.cluster.removeSecret("ci");
-    scene.restart();
-    await scene.settle(object, 6);
-    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: "ak_2" }]);
-    expect(token()).toBe("token of ak_2");
-  });
-
   it("is deleted also when the Secret of the new key could not be written", async () => {
     const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
     scene.cluster.removeSecret("ci");

@@ -157,7 +157,7 @@ describe("a token that is shown once", () => {
     expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);
   });
 
-  it("gets its digest when an earlier version wrote the Secret", async () => {
+  it("gets its digest again when somebody has removed it from the Secret", async () => {
     const secret = secretOf("ci");
     const { [secretAnnotations.remoteID]: id = "" } = secret.annotations;
     scene.cluster.restoreSecret("ci", { ...secret, annotations: { [secretAnnotations.remoteID]: id } });

@@ -335,17 +335,6 @@ describe("a module that was there before its object", () => {
     await scene.reconcile(object);
     expect([...verbs(), ...scene.cluster.writes]).toEqual([]);
   });
-
-  it("counts as there for an object of an earlier version, which did not check", async () => {
-    const object = await given({ webhookVerification });
-    const { moduleOrigins: _, ...status } = scene.cluster.now(object).status ?? {};
-    scene.cluster.restore({ ...scene.cluster.now(object), status });
-    scene.resetCounts();
-    await scene.reconcile(object);
-    expect([...verbs(), ...scene.cluster.writes]).toEqual([]);
-    await end(object);
-    expect(remote()).toMatchObject({ webhook_verification: { enabled: true } });
-  });
 });
 
 it("a remote that does not exist is reported as missing", async () => {

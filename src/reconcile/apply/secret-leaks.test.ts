@@ -76,20 +76,6 @@ describe.each(unmarked)("a %s whose values come from a Secret", (_, kind, spec) 
     expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
   });
-
-  it("loses them from an intent that an earlier version wrote, once", async () => {
-    const object = await scene.given(kind, "web", spec);
-    const leaked = kind === TLSCertificate ? "certificate_pem" : "ca_pem";
-    const older = intentNow(object)?.replace('sent={"', `sent={"${leaked}":${JSON.stringify(first)},"`) ?? "";
-    scene.cluster.recordIntent(object, older);
-    await scene.reconcile(object);
-    expect(intentNow(object)).not.toMatch(/CERTIFICATE/);
-    expect(intentNow(object)).toContain('"description":"ours"');
-    expect(scene.cluster.writes).toEqual(["annotate"]);
-    await scene.reconcile(object);
-    expect(scene.cluster.writes).toEqual(["annotate"]);
-    expect(scene.gateway.takeCalls()).toEqual([]);
-  });
 });
 
 it("keeps in the intent what the spec says itself, or a ConfigMap", async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
-import type { ManagedObject, Status } from "../../objects/object.ts";
+import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { keyPair } from "../testing/key-pairs.ts";
 import { Scene } from "../testing/scene.ts";
@@ -143,31 +143,5 @@ describe("the versions of Secrets in the status", () => {
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual([]);
     expect(applied(object)).toMatchObject([{ resourceVersion: scene.cluster.secretNow("tls")?.resourceVersion }]);
-  });
-});
-
-describe("a status that names no keys, as an earlier version wrote it", () => {
-  async function older(): Promise<ManagedObject> {
-    const object = await scene.given(EventDestination, "dd", monitored("one"));
-    const { appliedSecrets = [], ...rest } = object.status as Status;
-    const status = { ...rest, appliedSecrets: appliedSecrets.map(({ keys: _, ...version }) => version) };
-    await scene.cluster.writeStatus(EventDestination, object, status);
-    scene.resetCounts();
-    return scene.cluster.now(object);
-  }
-
-  it("counts for the current generation: nothing is sent, and nothing written", async () => {
-    const object = await older();
-    scene.restart();
-    await scene.reconcile(object);
-    expect(sent()).toEqual([]);
-    expect(scene.cluster.writes).toEqual([]);
-  });
-
-  it("does not count after an edit", async () => {
-    const object = await older();
-    await scene.apply(EventDestination, "dd", monitored("two"));
-    expect(sent()).toEqual(["second"]);
-    expect(applied(object)).toMatchObject([{ keys: { "target.monitoring.apiKeyRef": "two" } }]);
   });
 });

@@ -25,12 +25,10 @@ export function modulesSetBy({ location, spec: schema }: Kind, { spec }: Managed
     .filter(({ field }) => spec[field] !== undefined);
 }
 
-/** The modules that this object has not set before. An earlier version set modules without checking what was there. */
+/** The modules that this object has not set before. */
 function newModules({ kind, object }: Pick<ReconcileContext, "kind" | "object">): SetModule[] {
-  const { moduleOrigins = {}, appliedFields = [] } = object.status ?? {};
-  return modulesSetBy(kind, object).filter(
-    ({ field }) => moduleOrigins[field] === undefined && !appliedFields.includes(field),
-  );
+  const { moduleOrigins = {} } = object.status ?? {};
+  return modulesSetBy(kind, object).filter(({ field }) => moduleOrigins[field] === undefined);
 }
 
 /** Members that have to be read before the object sets them for the first time. */

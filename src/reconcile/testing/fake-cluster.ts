@@ -98,7 +98,7 @@ export class FakeCluster implements Cluster {
     });
   }
 
-  /** Records an intent as this or an earlier version of the operator would. */
+  /** Records an intent as the operator would. */
   recordIntent(object: ManagedObject, text: string): void {
     const signature = this.intentSignatures.sign(object, text);
     this.annotateByHand(object, annotations.createIntentSignature, signature);
@@ -124,15 +124,6 @@ export class FakeCluster implements Cluster {
   loseStatus(object: ManagedObject): void {
     const { status: _, ...rest } = this.now(object);
     this.#store(rest);
-  }
-
-  /** Reduces status and annotations to what an earlier version leaves, without origins and signatures. */
-  forgetOrigin(object: ManagedObject): void {
-    this.removeAnnotation(object, annotations.createIntentSignature);
-    const { status, ...rest } = this.now(object);
-    if (!status) return;
-    const { origin: _, ...known } = status;
-    this.#store({ ...rest, status: known });
   }
 
   /** Restores an earlier state of an object in place of the present one, like a restore of etcd. */

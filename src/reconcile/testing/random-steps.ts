@@ -71,7 +71,6 @@ const steps = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("back up") }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("restore backup"), subject }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("roll back"), subject }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
 /** The subjects of a run: all, or only a few, because some bugs need several steps with one subject. */
@@ -160,20 +159,6 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "restart" },
     ],
   ],
-  // An earlier version of the operator was running. Its remotes count as adopted, so they stay.
-  [
-    [0],
-    all,
-    [
-      { do: "roll back", subject: 0 },
-      { do: "everything" },
-      { do: "drift", subject: 0 },
-      { do: "resync" },
-      { do: "everything" },
-      { do: "delete", subject: 0 },
-      { do: "everything" },
-    ],
-  ],
   // A list is read with the wrong key, and the right key is back before the proof of the key has ended.
   [
     [0, 3, 5],
@@ -231,18 +216,6 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "everything" },
       { do: "end heir", subject: 0 },
       { do: "everything" },
-    ],
-  ],
-  // The heir gets the remote of a version that knew no origins, so it stays when the heir is deleted.
-  [
-    [0],
-    all,
-    [
-      { do: "roll back", subject: 0 },
-      { do: "move", subject: 0, to: "heir", says: "both" },
-      { do: "everything" },
-      { do: "restore", subject: 0 },
-      { do: "end heir", subject: 0 },
     ],
   ],
   [

@@ -250,7 +250,6 @@ export class World {
     "swap key": (_, { wrong = true, times = 0 }) => this.#keys.plan(wrong, times),
     "back up": () => this.#backups.take(),
     "restore backup": (one) => this.#restoreBackup(one),
-    "roll back": (one) => this.#rollBack(one),
   };
 
   /** The subject of the step or, for steps that need a remote, the next subject that has one. */
@@ -407,18 +406,6 @@ export class World {
     done.catch(() => undefined);
     for (await settle(); !over; await settle()) await this.scene.clock.advance(500);
     await done;
-  }
-
-  /**
-   * An earlier version was running that knows neither origins nor signatures. The remote then counts as adopted, so it
-   * stays when its object is deleted.
-   */
-  #rollBack(one: Subject): void {
-    const object = this.#object(one);
-    if (!object || isDeleting(object) || !mayStay(one)) return;
-    this.scene.cluster.forgetOrigin(object);
-    this.scene.restart();
-    happened.add("rolled back");
   }
 
   /**

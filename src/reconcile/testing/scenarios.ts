@@ -184,16 +184,6 @@ export const scenarios: Record<string, Record<string, Scenario>> = {
         },
       }),
     },
-    "with a status of the version before": {
-      run: steps({
-        upgraded: ({ scene, object }) => {
-          scene.cluster.forgetOrigin(object);
-          scene.restart();
-        },
-        edited: edit,
-        deleted: remove,
-      }),
-    },
   },
   ends: {
     "the remote is to stay": { run: steps({ deleted: remove }, { deletionPolicy: "Retain" }) },

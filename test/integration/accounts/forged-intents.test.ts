@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { customResources } from "../../../src/kinds/index.ts";
 import { formatIntent, type SignedIntent } from "../../../src/objects/intent.ts";
 import { accessGrants } from "../../../src/schema/access.ts";
-import { annotations, INTENT_KEY_SECRET, secretAnnotations } from "../../../src/schema/contract.ts";
-import { isReady, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { annotations, INTENT_KEY_SECRET } from "../../../src/schema/contract.ts";
+import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { useWorld } from "../../support/world.ts";
 
 // An editor of a namespace, and somebody who restores a backup, write create intents. The namespace may not adopt.
@@ -170,55 +170,6 @@ describe("an object from a backup, without its status", () => {
     await deleted("moved");
     expect(control().get(status.id)).toBeDefined();
     await world.restartOperator("SIGTERM", { POD_NAMESPACE: home });
-  });
-});
-
-describe("the intents of an earlier version", () => {
-  const unsign = (name: string) => world.kube.annotate("IPPolicy", name, { [createIntentSignature]: null });
-  const patchKey = (patch: object) =>
-    world.cluster.kubectlRun([
-      ...["patch", "secret", INTENT_KEY_SECRET, `--namespace=${home}`, "--type=merge", "-p"],
-      JSON.stringify(patch),
-    ]);
-  const marked = (value: string | null) => ({
-    metadata: { annotations: { [secretAnnotations.intentsSignedAt]: value } },
-  });
-
-  afterAll(() => world.operator.stop("SIGKILL"));
-
-  test("are signed by the first leader, so that an open create finds its remote", async () => {
-    const made = await interrupted("former");
-    for (const { metadata } of await world.kube.list("IPPolicy")) await unsign(metadata.name);
-    await patchKey(marked(null));
-    await start();
-    expect((await ready("former")).status.id).toBe(made.id);
-    expect(policies("former")).toHaveLength(1);
-    const all = await world.kube.list("IPPolicy");
-    expect(all.length).toBeGreaterThan(2);
-    const signed = all.filter(({ metadata }) => metadata.annotations[createIntentSignature]);
-    expect(signed).toHaveLength(all.filter(({ metadata }) => metadata.annotations[createIntent]).length);
-  });
-
-  test("are not signed after that", async () => {
-    const made = await interrupted("late");
-    await unsign("late");
-    await start();
-    const { status } = await ready("late");
-    expect(status.id).not.toBe(made.id);
-    expect(policies("late")).toHaveLength(2);
-  });
-
-  test("are not signed when the key was lost, and settled objects stay settled", async () => {
-    const before = (await world.kube.list("IPPolicy")).filter(isReady);
-    await world.operator.stop("SIGKILL");
-    await world.cluster.kubectlRun(["delete", "secret", INTENT_KEY_SECRET, `--namespace=${home}`]);
-    const planted = theirs("planted");
-    await editorApplies(policy("planted", forged({ old: planted.id })));
-    await start();
-    expect((await ready("planted")).status.id).not.toBe(planted.id);
-    const after = await world.reconcileNow(...before);
-    expect(after.map(({ status }) => status.id)).toEqual(before.map(({ status }) => status.id));
-    expect(world.operator.lines.join("\n")).toContain("the key was lost");
   });
 });
 

@@ -136,17 +136,6 @@ describe("a forged intent delays a create", () => {
   });
 });
 
-it("an intent without a signature loses values of Secrets that an earlier version has left in it, and all other content", async () => {
-  scene.cluster.setSecret("tls", keyPair("first"));
-  const object = await scene.given(TLSCertificate, "web", { metadata: "opaque", secretName: "tls" });
-  const leaked = forged({ old: "cert_9", fields: ["secretName"], sent: { certificate_pem: "TheValue" } });
-  scene.cluster.annotateByHand(object, annotations.createIntent, leaked);
-  await scene.reconcile(object);
-  const { annotations: left = {} } = scene.cluster.now(object).metadata;
-  expect(left[annotations.createIntent]).toMatch(/^\S+$/);
-  expect(left).not.toHaveProperty([annotations.createIntentSignature]);
-});
-
 it("a forged intent on an object that is being deleted deletes no remote of others", async () => {
   const sent = { labels, metadata: "opaque" };
   const theirs = scene.gateway.seed(TunnelGroupBackend.resource, sent);
