@@ -45,6 +45,23 @@ describe("readConfig", () => {
     });
   });
 
+  it("takes the proxies as Go programs do: of both spellings, the lower case counts", () => {
+    const { proxies } = readConfig({
+      ...least,
+      HTTPS_PROXY: "one:1",
+      https_proxy: "two:2",
+      http_proxy: "",
+      NO_PROXY: "a",
+    });
+    expect(proxies).toEqual({ http: undefined, https: new URL("http://two:2"), noProxy: "a" });
+  });
+
+  it("refuses the address of a proxy without quoting its password", () => {
+    const said = problem({ ...least, HTTPS_PROXY: "http://user:hunter2@:bad" });
+    expect(said).toContain("HTTPS_PROXY must be the address of a proxy");
+    expect(said).not.toContain("hunter2");
+  });
+
   it("takes ids of former clusters, and refuses those that no mark can have", () => {
     expect(readConfig(least).formerClusterIDs).toEqual([]);
     expect(readConfig({ ...least, FORMER_CLUSTER_IDS: "blue, red" }).formerClusterIDs).toEqual(["blue", "red"]);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import * as z from "zod";
+import { type Proxies, parseProxy } from "./http/proxies.ts";
 import { DEFAULT_INSTALLATION } from "./schema/contract.ts";
 import { type LabelSelector, LabelSelectorError, parseLabelSelector } from "./schema/label-selector.ts";
 
@@ -99,6 +100,20 @@ function holdsCredentials(url: string): boolean {
 const clusterID = /^[-._a-zA-Z0-9]{1,128}$/;
 const clusterIDWords = "must be at most 128 letters, digits, dashes, dots and underscores";
 
+/** The message must not quote the address, which may hold a password. */
+const proxy = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parseProxy(text);
+    if (parsed) return parsed;
+    context.addIssue({
+      code: "custom",
+      message: "must be the address of a proxy, such as http://proxy.example:3128, with %25 for a % in a password",
+    });
+    return z.NEVER;
+  })
+  .optional();
+
 /** The variables of all commands. The others are for the operator only. */
 const cluster = {
   WATCH_NAMESPACES: names,
@@ -116,6 +131,13 @@ const cluster = {
   // Kubernetes sets these two in every pod
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   KUBERNETES_SERVICE_PORT: z.string().default("443"),
+  HTTP_PROXY: proxy,
+  HTTPS_PROXY: proxy,
+  NO_PROXY: z.string().optional(),
+  // of both spellings, this one comes first, as in Go programs
+  http_proxy: proxy,
+  https_proxy: proxy,
+  no_proxy: z.string().optional(),
 };
 
 const environment = z
@@ -169,6 +191,8 @@ export interface ClusterConfig {
   kubeconfig: string | undefined;
   /** The address of the API server inside a pod; unset outside of one. */
   inCluster: { host: string; port: string } | undefined;
+  /** The proxies to the service, and to an API server outside of a pod. */
+  proxies: Proxies;
 }
 
 export interface Config extends ClusterConfig {
@@ -328,6 +352,11 @@ const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig
   inCluster: values.KUBERNETES_SERVICE_HOST
     ? { host: values.KUBERNETES_SERVICE_HOST, port: values.KUBERNETES_SERVICE_PORT }
     : undefined,
+  proxies: {
+    http: values.http_proxy ?? values.HTTP_PROXY,
+    https: values.https_proxy ?? values.HTTPS_PROXY,
+    noProxy: values.no_proxy ?? values.NO_PROXY,
+  },
 });
 
 function explain(error: z.ZodError): string {

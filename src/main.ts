@@ -5,6 +5,7 @@ import { basename } from "node:path";
 import { terminalOf } from "./cli/terminal/terminal.ts";
 import { version } from "./cli/version.ts";
 import { type Config, ConfigError, readConfig, readTerminalConfig } from "./config.ts";
+import { faultIn } from "./http/fault.ts";
 import { kinds } from "./kinds/index.ts";
 import { InstallationClaim } from "./operator/installations/claim.ts";
 import { createTelemetry } from "./operator/metrics/telemetry.ts";
@@ -136,7 +137,9 @@ const withClaim = (elector: LeaderElector, claim: InstallationClaim): NonNullabl
 });
 
 function fail(error: unknown): number {
-  console.error(error instanceof ConfigError ? error.message : `Failed: ${textOf(error)}`);
+  const stack = faultIn(error)?.stack;
+  const failed = `Failed: ${textOf(error)}${stack ? `\n${stack}` : ""}`;
+  console.error(error instanceof ConfigError ? error.message : failed);
   return 1;
 }
 

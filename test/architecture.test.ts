@@ -57,9 +57,10 @@ const operator = ["config", "kinds", "reconcile", ...reconciler, ...runtime];
 
 /** What each room of src may import of the others. */
 const arrows: Record<string, readonly string[]> = {
-  gateway: [],
-  runtime: [],
-  "runtime/connection": ["runtime"],
+  http: [],
+  gateway: ["http"],
+  runtime: ["http"],
+  "runtime/connection": ["runtime", "http"],
   "runtime/cache": ["runtime", "runtime/connection"],
   "runtime/controller": ["runtime"],
   "runtime/process": ["runtime", "runtime/connection", "runtime/controller"],
@@ -67,7 +68,7 @@ const arrows: Record<string, readonly string[]> = {
   kinds: ["schema", "gateway"],
   generate: ["cli", "kinds", "schema", "gateway"],
   plan: ["reconcile", "reconcile/desired", "reconcile/find", "operator/kubernetes", ...reconciler, ...runtime],
-  cli: ["config", "plan", "operator/kubernetes", "operator/installations", "kinds", ...reconciler, ...runtime],
+  cli: ["config", "http", "plan", "operator/kubernetes", "operator/installations", "kinds", ...reconciler, ...runtime],
   objects: ["schema", "gateway", "runtime"],
   account: [...account, ...ground],
   "account/requests": ["account", ...ground],
@@ -142,10 +143,23 @@ function circles(): string[] {
   return found;
 }
 
+const nameOf = (to: string): string =>
+  to
+    .split("/")
+    .slice(0, to.startsWith("@") ? 2 : 1)
+    .join("/");
+
+/** Whether it is a file of this project, a module of Node, or what a package says that others may import of it. */
+function isEntry(to: string): boolean {
+  if (to === nameOf(to) || /^node:|^\.|\.ts$|\.mjs$/.test(to)) return true;
+  const { exports } = JSON.parse(readFileSync(join(root, "node_modules", nameOf(to), "package.json"), "utf8"));
+  return exports !== undefined && `.${to.slice(nameOf(to).length)}` in exports;
+}
+
 describe("the rooms of src", () => {
   it.each(Object.entries(arrows))("%s imports only %j", (name, allowed) => {
     const own = imports.filter(({ from, to }) => room(from) === name && to.startsWith(`src${sep}`));
-    expect(own.length + Number(name === "gateway" || name === "runtime")).toBeGreaterThan(0);
+    expect(own.length + Number(name === "http")).toBeGreaterThan(0);
     const wrong = own.filter(({ to }) => room(to) !== name && !allowed.includes(room(to)));
     expect(wrong.map(reported)).toEqual([]);
   });
@@ -170,12 +184,17 @@ describe("the rooms of src", () => {
     const packages = [...imports, ...later].filter(
       ({ to, typeOnly }) => !typeOnly && !to.startsWith(`src${sep}`) && !to.startsWith("node:"),
     );
-    const name = (to: string) =>
-      to
-        .split("/")
-        .slice(0, to.startsWith("@") ? 2 : 1)
-        .join("/");
-    expect(packages.filter(({ to }) => !(name(to) in dependencies)).map(reported)).toEqual([]);
+    expect(packages.filter(({ to }) => !(nameOf(to) in dependencies)).map(reported)).toEqual([]);
+  });
+
+  it("import packages by their entries alone", () => {
+    const files = ["src", "test", "tools", "examples"].flatMap(sources);
+    const used = files.flatMap((file) => importsOf(file, readFileSync(join(root, file), "utf8")));
+    expect(used.filter(({ to }) => !isEntry(to)).map(reported)).toEqual([]);
+    expect(["undici", "zod", "vitest/config"].map(isEntry)).toEqual([true, true, true]);
+    expect(["undici/lib/dispatcher/agent.js", "zod/v4/core/api.js", "yaml/dist/index.js"].map(isEntry)).toEqual([
+      ...[false, false, false],
+    ]);
   });
 
   it("are all known here", () => {

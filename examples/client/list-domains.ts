@@ -3,7 +3,8 @@ import { GatewayClient } from "../../src/gateway/client.ts";
 import { reservedDomains } from "../../src/gateway/resources/index.ts";
 
 const { GATEWAY_BASE_URL: baseURL = "", GATEWAY_API_KEY: apiKey = "" } = process.env;
-const client = new GatewayClient({ baseURL, apiKey });
+// without a proxy in between
+const client = new GatewayClient({ baseURL, apiKey, proxies: {} });
 for (const { id, domain, cname_target } of await client.listAll(reservedDomains)) {
   console.log(id, domain, cname_target ?? "");
 }

@@ -1,8 +1,9 @@
 import type { Dispatcher } from "undici";
 import type * as z from "zod";
+import { newDispatcher } from "../http/dispatcher.ts";
+import { type Proxies, proxyFor } from "../http/proxies.ts";
 import { type CallOptions, call, type Request } from "./call.ts";
 import { parseBaseURL } from "./http/base-url.ts";
-import { newDispatcher } from "./http/dispatcher.ts";
 import type { Connection, ExchangeEvent } from "./http/exchange.ts";
 import type { Key } from "./http/key.ts";
 import { allRows, type Page, pages } from "./list.ts";
@@ -22,6 +23,8 @@ export interface ClientOptions {
   readonly apiKey: Key;
   /** Time limit of a whole exchange: API key, connection, request and complete answer; default 30,000. */
   readonly timeoutMs?: number | undefined;
+  /** `{}`: the service is reached directly. */
+  readonly proxies: Proxies;
   /** Used instead of own connections. The caller closes it. It must neither retry nor follow redirects. */
   readonly dispatcher?: Dispatcher | undefined;
   /** Called after each exchange, so for each page of a list. */
@@ -32,6 +35,9 @@ export interface ClientOptions {
   /** Milliseconds since the epoch, for `Page.startedAt`; default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
+
+/** Connections to one service. Further calls wait for one, within their deadline. */
+const CONNECTIONS = 64;
 
 /** Members of a request under the names of the service. Undefined ones are not sent. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -48,7 +54,8 @@ export class GatewayClient {
   /** Throws TypeError for an invalid `baseURL`. Does not connect yet. */
   constructor(options: ClientOptions) {
     const base = parseBaseURL(options.baseURL);
-    const dispatcher = options.dispatcher ?? newDispatcher();
+    const proxy = proxyFor(options.proxies, new URL(base.origin));
+    const dispatcher = options.dispatcher ?? newDispatcher({ proxy, connections: CONNECTIONS });
     this.#own = options.dispatcher ? undefined : dispatcher;
     this.#connection = {
       base,

@@ -1,10 +1,14 @@
 import { createRequire } from "node:module";
+import { faultIn } from "../http/fault.ts";
 
 // An import would load all that node:http exports, and with it the fetch and the WebSockets of Node: 13 MiB.
 const { STATUS_CODES } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
 
 /** The `code` of a call that was not sent, since there is no usable API key. */
 export const NO_API_KEY = "no_api_key";
+
+/** The `code` of a call that a proxy refused to pass on. */
+export const PROXY_REFUSED = "proxy_refused";
 
 /**
  * How a call failed. Callers act on this.
@@ -46,7 +50,7 @@ export class GatewayError extends Error {
   readonly route: string;
   /** Set when a status line was received. */
   readonly status: number | undefined;
-  /** The service's `error_code`, or NO_API_KEY. */
+  /** The service's `error_code`, or NO_API_KEY, or PROXY_REFUSED. */
   readonly code: string | undefined;
   /** The message of the service: one line of at most 200 characters, secrets of the request masked. */
   readonly serviceMessage: string | undefined;
@@ -56,6 +60,8 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** The id of the resource in an unreadable answer. */
   readonly id: string | undefined;
+  /** The mistake of the program that made the call fail. It says nothing about the service. */
+  readonly fault: Error | undefined;
 
   constructor(failure: Failure) {
     super(`${failure.method} ${failure.route}: ${failure.problem}`, failure.cause && { cause: failure.cause });
@@ -68,6 +74,7 @@ export class GatewayError extends Error {
     this.operationId = failure.operationId;
     this.retryAfterSeconds = failure.retryAfterSeconds;
     this.id = failure.id;
+    this.fault = faultIn(failure.cause);
   }
 }
 
@@ -108,7 +115,8 @@ export const isLimited = isKind("limited");
 export const isRefused = (error: unknown): error is GatewayError =>
   isKind("refused", "redirected")(error) || isUnsupported(error);
 /** The service could not be reached or could not answer. The request itself is not at fault. */
-export const isUnavailable = isKind("unsent", "unknown", "failed");
+export const isUnavailable = (error: unknown): error is GatewayError =>
+  isKind("unsent", "unknown", "failed")(error) && error.fault === undefined;
 
 /** A longer `Retry-After` is cut to this, so that a mistake of the service does not last for ever. */
 export const LONGEST_PAUSE_MS = 10 * 60_000;

@@ -1,10 +1,10 @@
 import { createServer as createNetServer } from "node:net";
 import { inspect } from "node:util";
-import { Agent } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { connect, everything, json, serve } from "../../test/support/gateway-service.ts";
 import type { ClientOptions } from "./client.ts";
-import { GatewayError } from "./errors.ts";
+import { GatewayError, isUnavailable } from "./errors.ts";
 import { MAX_ANSWER_BYTES } from "./http/send.ts";
 import { apiKeys, ipPolicies, tunnelSessions } from "./resources/index.ts";
 
@@ -227,6 +227,33 @@ describe("unknown: sent, and no complete answer", () => {
       expect(error.kind).toBe("unknown");
       expect(inspect(error, everything)).not.toContain("hunter2");
     }
+  });
+});
+
+describe("a mistake of the program", () => {
+  const mistaken = (when: "before" | "after"): Dispatcher => {
+    const dispatcher = new Agent();
+    onTestFinished(() => dispatcher.close());
+    dispatcher.dispatch = (_, handler) => {
+      const controller = { abort() {}, pause() {}, resume() {} } as never;
+      if (when === "after") handler.onRequestStart?.(controller, undefined);
+      const error = new TypeError("this[kClient].connect is not a function, hunter2-and-more");
+      handler.onResponseError?.(controller, error);
+      return true;
+    };
+    return dispatcher;
+  };
+
+  test.each([
+    ["before", "unsent"],
+    ["after", "unknown"],
+  ] as const)("%s the request was written is no outage", async (when, kind) => {
+    const { client, events } = connect("http://service.test", { dispatcher: mistaken(when) });
+    const error = await failureOf(client.create(apiKeys, { description: "hunter2-and-more" }, { confidential: true }));
+    expect(error).toMatchObject({ kind, fault: { name: "TypeError" } });
+    expect(error.fault?.stack).toContain("failures.test.ts");
+    expect(isUnavailable(error)).toBe(false);
+    expect(inspect([error, events], everything)).not.toContain("hunter2");
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Failure, GatewayError, NO_API_KEY } from "../gateway/errors.ts";
+import { type Failure, GatewayError, NO_API_KEY, PROXY_REFUSED } from "../gateway/errors.ts";
 import { reconcileErrorOf, refusalIn, retryAfterSeconds } from "./map-error.ts";
 import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
 
@@ -7,6 +7,17 @@ const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
   new GatewayError({ method: "POST", route: "/ip_policies", problem: "what happened", ...more });
 
 describe("reconcileErrorOf", () => {
+  it("throws what a mistake of the program caused, since waiting does not help", () => {
+    const cause = new TypeError("connect is not a function");
+    const error = failure({ kind: "unsent", cause });
+    expect(() => reconcileErrorOf(error)).toThrow(error);
+  });
+
+  it("says to look at the proxy that refuses", () => {
+    const error = reconcileErrorOf(failure({ kind: "unsent", code: PROXY_REFUSED }));
+    expect(error?.message).toMatch(/^Check the proxy to the service: /);
+  });
+
   it.each([
     ["a time-out", { kind: "unknown" }, Retry, "ServiceUnavailable"],
     ["a connection that is refused", { kind: "unsent" }, Retry, "ServiceUnavailable"],

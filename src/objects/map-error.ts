@@ -1,4 +1,4 @@
-import { type GatewayError, isGatewayError, LONGEST_PAUSE_MS, NO_API_KEY } from "../gateway/errors.ts";
+import { type GatewayError, isGatewayError, LONGEST_PAUSE_MS, NO_API_KEY, PROXY_REFUSED } from "../gateway/errors.ts";
 import { Blocked, isReconcileError, Outdated, type ReconcileError, Retry } from "./reconcile-error.ts";
 
 /** A stalled object is reconciled again after this long, even without an event. */
@@ -10,7 +10,7 @@ const STALLED_SECONDS = 30 * 60;
  */
 export function reconcileErrorOf(error: unknown): ReconcileError | undefined {
   if (isReconcileError(error)) return error;
-  if (isGatewayError(error)) return fromGatewayError(error);
+  if (isGatewayError(error) && !error.fault) return fromGatewayError(error);
   if (error instanceof Outdated) return undefined;
   throw error;
 }
@@ -35,10 +35,10 @@ function fromGatewayError(error: GatewayError): ReconcileError {
             "Set the API key of the account, or of the operator: it could not be read",
             options,
           )
-        : unavailable(text, options);
+        : unavailable(error, text, options);
     case "unknown":
     case "failed":
-      return unavailable(text, options);
+      return unavailable(error, text, options);
     case "unreadable":
     case "redirected":
       return unexpected(text, options);
@@ -49,8 +49,11 @@ function fromGatewayError(error: GatewayError): ReconcileError {
 
 type Options = ConstructorParameters<typeof Retry>[2];
 
-const unavailable = (text: string, options: Options): Retry =>
-  new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${text}`, options);
+function unavailable({ code }: GatewayError, text: string, options: Options): Retry {
+  const wayOut =
+    code === PROXY_REFUSED ? "Check the proxy to the service" : "Waiting for the service, no action is needed";
+  return new Retry("ServiceUnavailable", `${wayOut}: ${text}`, options);
+}
 
 const unexpected = (text: string, options: Options): Retry =>
   new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${text}`, options);

@@ -48,6 +48,13 @@ it("writes an error as its message and those of its causes, without its other me
   expect(JSON.stringify(lines())).not.toContain("Bearer");
 });
 
+it("writes the stack of a mistake of the program at every level, also where it is a cause", () => {
+  const { log, lines } = capture();
+  const cause = new TypeError("connect is not a function");
+  log.warn({ error: new Error("Could not list", { cause }) }, "Trying again");
+  expect(lines()[0].stacktrace).toMatch(/^TypeError: connect is not a function\n.*log\.test\.ts/s);
+});
+
 it("writes no stack below the level error", () => {
   const { log, lines } = capture();
   log.warn({ error: new Error("expected") }, "Trying again");

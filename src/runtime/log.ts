@@ -1,4 +1,5 @@
 import { type DestinationStream, type LoggerOptions, type Logger as Pino, pino } from "pino";
+import { faultIn } from "../http/fault.ts";
 
 /** `level`, `ts` and `msg` are keys that every line has already. */
 type Fields = Readonly<Record<string, unknown>> & { readonly [key in "level" | "ts" | "msg"]?: never };
@@ -32,8 +33,7 @@ export function createLogger({ level = "info", redact, destination }: LogOptions
     errorKey: "error",
     timestamp: () => `,"ts":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }), log: withErrorText },
-    // zap in production writes the stack of an error at the level error only
-    mixin: (fields, level) => (pino.levels.labels[level] === "error" ? stackOf(fields) : {}),
+    mixin: (fields, level) => stackOf(fields, pino.levels.labels[level]),
     ...(redact && { redact }),
   };
   const root = pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
@@ -102,8 +102,14 @@ export const silentLogger: Logger = {
 const withErrorText = (fields: Fields): Record<string, unknown> =>
   fields["error"] instanceof Error ? { ...fields, error: textOf(fields["error"]) } : fields;
 
-const stackOf = ({ error }: { error?: unknown }): object =>
-  error instanceof Error && error.stack ? { stacktrace: error.stack } : {};
+/**
+ * As zap in production, it writes the stack of an error at the level error only. That of a mistake of the program is
+ * written at every level, so that it can be found.
+ */
+function stackOf({ error }: { error?: unknown }, level: string | undefined): object {
+  const shown = faultIn(error) ?? (level === "error" ? error : undefined);
+  return shown instanceof Error && shown.stack ? { stacktrace: shown.stack } : {};
+}
 
 /** The message of an error, followed by those of its causes. */
 export function textOf(error: unknown): string {

@@ -36,6 +36,7 @@ export function connect(baseURL: string, options: Partial<ClientOptions> = {}) {
   const client = new GatewayClient({
     baseURL,
     apiKey: "key-of-the-test-account",
+    proxies: {},
     onExchange: (e) => events.push(e),
     ...options,
   });

@@ -90,7 +90,7 @@ export class Routes {
 
   async open(): Promise<void> {
     const { url, apiKey } = this.world.simulator;
-    this.#client = new GatewayClient({ baseURL: url, apiKey: () => apiKey });
+    this.#client = new GatewayClient({ baseURL: url, apiKey: () => apiKey, proxies: {} });
     const requiredObjects = [manifest("IPPolicy", "one", {}), manifest("IPPolicy", "two", {})];
     await this.world.kube.apply(secret("route", routeSecrets), ...requiredObjects);
     const made = await this.world.allReady(requiredObjects);

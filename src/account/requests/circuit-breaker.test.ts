@@ -23,6 +23,8 @@ const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
 const outage = failure({ kind: "failed", status: 503 });
 const unauthorized = failure({ kind: "refused", status: 401 });
 
+const mistake = failure({ kind: "unsent", cause: new TypeError("connect is not a function") });
+
 /** Whether a request may be sent. */
 const sends = (): Promise<boolean> =>
   breaker.ready().then(
@@ -284,5 +286,24 @@ describe("a CircuitBreaker with a probe by another route", () => {
     breaker.failed(failure({ kind: "unsent", code: NO_API_KEY }));
     expect(asked).toEqual([]);
     expect(await sends()).toBe(false);
+  });
+});
+
+describe("a mistake of the program", () => {
+  it("opens no breaker, since it says nothing about the service", async () => {
+    for (let n = 0; n < 10; n += 1) breaker.failed(mistake);
+    expect(await sends()).toBe(true);
+    expect(calls).toEqual([]);
+  });
+
+  it("ends a probe, and closes no breaker", async () => {
+    for (let n = 0; n < 10; n += 1) breaker.failed(outage);
+    expect(calls).toEqual(["opened"]);
+    await clock.advance(60_000);
+    expect(probes()).toBe(true);
+    breaker.failed(mistake);
+    expect(calls).toEqual(["opened"]);
+    await clock.advance(600_000);
+    expect(probes()).toBe(true);
   });
 });

@@ -121,7 +121,7 @@ export class CircuitBreaker {
     if (!affectsAllRequests(error)) this.succeeded(probeEpoch);
     else if (probeEpoch !== this.#probeEpoch || this.#probing) return;
     else if (this.#open) this.#probeFailed(this.#open, error);
-    else this.#countFailure(error);
+    else if (!error.fault) this.#countFailure(error);
   }
 
   #probeFailed({ probing, delayMs }: OpenState, error: GatewayError): void {
@@ -175,4 +175,5 @@ export class CircuitBreaker {
 }
 
 /** An error that affects one request says nothing about the next one. */
-const affectsAllRequests = (error: GatewayError): boolean => isUnauthorized(error) || isUnavailable(error);
+const affectsAllRequests = (error: GatewayError): boolean =>
+  error.fault !== undefined || isUnauthorized(error) || isUnavailable(error);

@@ -1,4 +1,5 @@
 import { type AccountConfig, readAccountConfig } from "../../config.ts";
+import type { Proxies } from "../../http/proxies.ts";
 import { GatewayAccount as GatewayAccountKind } from "../../kinds/gateway-account.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
@@ -31,6 +32,7 @@ export interface Credentials {
   apiKey: () => Promise<string>;
   /** Unset: the operator's own credentials, read from this process's environment. */
   gatewayAccount: { namespace: string; name: string } | undefined;
+  proxies: Proxies;
   requestsPerMinute: number;
   requestSeconds: number;
 }
@@ -77,7 +79,7 @@ async function ofCluster({ account, context, namespace }: AccountFlags, config: 
 }
 
 async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
-  const { baseURL, apiKey, requestsPerMinute, requestSeconds } = config;
+  const { baseURL, apiKey, proxies, requestsPerMinute, requestSeconds } = config;
   if (baseURL === undefined || apiKey === undefined)
     throw new CommandError(
       "Say which account is meant: create a GatewayAccount, set GATEWAY_BASE_URL and GATEWAY_API_KEY, or give --base-url and --api-key-file",
@@ -85,7 +87,7 @@ async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
   await apiKey().catch((error: unknown) => {
     throw new CommandError(`Give another file with the API key: ${textOf(error)}`);
   });
-  return { baseURL, apiKey, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
+  return { baseURL, apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
 }
 
 type Ref = NonNullable<Credentials["gatewayAccount"]>;
@@ -106,9 +108,9 @@ async function credentialsOf(
 ): Promise<Credentials> {
   const baseURL = object.spec.baseURL ?? config.baseURL ?? object.status?.baseURL;
   if (baseURL === undefined) throw new CommandError(`Give --base-url: GatewayAccount "${ref.name}" names none`);
-  const { requestsPerMinute, requestSeconds } = config;
+  const { proxies, requestsPerMinute, requestSeconds } = config;
   const key = await keyOf(client, ref.namespace, object.spec.apiKeySecretRef);
-  return { baseURL, apiKey: async () => key, requestsPerMinute, requestSeconds, gatewayAccount: ref };
+  return { baseURL, apiKey: async () => key, proxies, requestsPerMinute, requestSeconds, gatewayAccount: ref };
 }
 
 async function keyOf(client: KubeClient, namespace: string, { name, key }: { name: string; key: string }) {

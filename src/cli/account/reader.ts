@@ -20,8 +20,9 @@ export class AccountReader implements AsyncDisposable {
   readonly #client: GatewayClient;
   readonly #budget: RequestBudget;
 
-  constructor({ baseURL, apiKey, requestsPerMinute, requestSeconds }: Credentials) {
-    this.#client = new GatewayClient({ baseURL, apiKey, timeoutMs: requestSeconds * 1000, userAgent: OPERATOR_NAME });
+  constructor({ baseURL, apiKey, proxies, requestsPerMinute, requestSeconds }: Credentials) {
+    const timeoutMs = requestSeconds * 1000;
+    this.#client = new GatewayClient({ baseURL, apiKey, proxies, timeoutMs, userAgent: OPERATOR_NAME });
     this.#budget = new RequestBudget({ perMinute: requestsPerMinute, clock: systemClock });
   }
 
@@ -108,7 +109,7 @@ function rowsOf({ title }: Resource, { rows, problems: [bad] }: Page<Remote>): r
 function problemOf(error: unknown, what: string): unknown {
   if (isUnauthorized(error)) return new AccountFailure(`Replace the API key: ${textOf(error)}`);
   if (isForbidden(error)) return new CommandError(`Use an API key with the right to ${what}: ${textOf(error)}`);
-  if (!isGatewayError(error)) return error;
+  if (!isGatewayError(error) || error.fault) return error;
   if (error.status === undefined) return new AccountFailure(`The account cannot be reached: ${textOf(error)}`);
   return new CommandError(`Could not ${what}: ${textOf(error)}`);
 }

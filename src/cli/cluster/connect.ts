@@ -32,7 +32,7 @@ function connectionOf(options: KubeconfigOptions) {
 
 /** Connects to the cluster until disposal, which is the end of a command. */
 export function connect(
-  config: Pick<ClusterConfig, "kubeconfig" | "inCluster"> & { context?: string | undefined },
+  config: Pick<ClusterConfig, "kubeconfig" | "inCluster" | "proxies"> & { context?: string | undefined },
 ): Connected {
   const connection = connectionOf(config);
   const transport = new Transport(connection, { userAgent: OPERATOR_NAME });

@@ -90,6 +90,7 @@ export function openAccount(
       account.keyProof.use(digestOf(key));
       return key;
     },
+    proxies: config.proxies,
     timeoutMs: config.requestSeconds * 1000,
     userAgent: OPERATOR_NAME,
     onExchange(event) {

@@ -1,13 +1,4 @@
-/** TLS settings of undici for the API server. */
-export interface TlsOptions {
-  ca?: string | Buffer;
-  cert?: string | Buffer;
-  key?: string | Buffer;
-  pfx?: string | Buffer;
-  passphrase?: string;
-  servername?: string;
-  rejectUnauthorized?: boolean;
-}
+import type { TlsOptions } from "../../http/dispatcher.ts";
 
 export interface Credentials {
   /** Sent with every request. Secret. */
@@ -21,7 +12,8 @@ export interface Connection {
   server: string;
   /** The namespace of the kubeconfig context or of the pod. */
   namespace?: string;
-  proxyUrl?: string;
+  /** Undefined: the API server is reached directly. */
+  proxy?: URL | undefined;
   /** Reads tokens and certificates. `fresh`: the last ones were refused, so they are not taken from a cache. */
   credentials(options: { fresh: boolean }): Promise<Credentials>;
 }

@@ -126,6 +126,29 @@ describe("loadConnection", () => {
     expect(() => loadConnection({ kubeconfig: empty })).toThrow("no current-context");
   });
 
+  describe("the way to the API server", () => {
+    const proxies = { https: new URL("http://proxy.example:3128"), noProxy: ".internal" };
+    const hostOf = (cluster: object) => loadConnection({ kubeconfig: write({}, cluster), proxies }).proxy?.host;
+
+    it("leads through the proxy of the environment, as that of kubectl does", () => {
+      expect(hostOf({ server: "https://host:6443" })).toBe("proxy.example:3128");
+      expect(hostOf({ server: "https://host.internal:6443" })).toBeUndefined();
+      expect(hostOf({ server: "https://127.0.0.1:6443" })).toBeUndefined();
+    });
+
+    it("leads through the proxy that the kubeconfig names, whatever the environment says", () => {
+      const cluster = { "proxy-url": "http://other:8080" };
+      for (const server of ["https://host:6443", "https://host.internal:6443", "https://127.0.0.1:6443"])
+        expect(hostOf({ ...cluster, server })).toBe("other:8080");
+    });
+
+    it("is not told with its password if it cannot be read", () => {
+      const load = () => loadConnection({ kubeconfig: write({}, { "proxy-url": "http://user:hunter2@:bad" }) });
+      expect(load).toThrow(/^Correct proxy-url in the kubeconfig/);
+      expect(load).not.toThrow(/hunter2/);
+    });
+  });
+
   it("leaves impersonation to client-node", async () => {
     const { headers } = await loadConnection({ kubeconfig: write({ token: "t", as: "ann" }) }).credentials({
       fresh: false,

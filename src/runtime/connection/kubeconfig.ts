@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { type Proxies, parseProxy, proxyFor } from "../../http/proxies.ts";
 import type { Connection, Credentials } from "./connection.ts";
 import { credentialsOf } from "./file-credentials.ts";
 import { readKubeconfig } from "./kubeconfig-file.ts";
@@ -15,6 +16,8 @@ export interface KubeconfigOptions {
   context?: string | undefined;
   /** Unset outside of a pod. */
   inCluster?: InCluster | undefined;
+  /** Used for a kubeconfig that names no proxy. In a pod, the API server is always reached directly. */
+  proxies?: Proxies | undefined;
 }
 
 /** Connects as kubectl does. When the API server refuses the credentials, all files are read again. */
@@ -26,13 +29,22 @@ export function loadConnection(options: KubeconfigOptions = {}): Connection {
   return {
     server: config.server,
     ...(config.namespace && { namespace: config.namespace }),
-    ...(config.proxyUrl && { proxyUrl: config.proxyUrl }),
+    proxy: proxyOf(config, files.length > 0 ? options.proxies : {}),
     async credentials({ fresh }) {
       if (plugin) return impersonating(groups, await plugin({ fresh }));
       if (fresh) config = restConfigOf(files, options);
       return credentialsOf(config);
     },
   };
+}
+
+/** A proxy that the kubeconfig names is used for every host, as kubectl does. */
+function proxyOf({ server, proxyUrl }: RestConfig, proxies: Proxies = {}): URL | undefined {
+  if (proxyUrl === undefined) return proxyFor(proxies, new URL(server));
+  const proxy = parseProxy(proxyUrl);
+  // the address may hold a password
+  if (!proxy) throw new Error("Correct proxy-url in the kubeconfig: it is not the address of a proxy");
+  return proxy;
 }
 
 /** client-node leaves the groups out, and with them the rights that kubectl would have. */

@@ -1,7 +1,8 @@
 import { type SpawnOptions, spawn } from "node:child_process";
 import { dirname, resolve } from "node:path";
 import type { KubeConfig, User } from "@kubernetes/client-node";
-import type { Connection, Credentials, TlsOptions } from "./connection.ts";
+import type { TlsOptions } from "../../http/dispatcher.ts";
+import type { Connection, Credentials } from "./connection.ts";
 
 const PLUGIN_MS = 60_000;
 

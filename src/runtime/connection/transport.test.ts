@@ -109,6 +109,11 @@ describe("Transport", () => {
     await expect(answer).rejects.toThrow("enough");
   });
 
+  it("throws a mistake of the program as it is, and does not call the server unreachable", async () => {
+    connect([new TypeError("connect is not a function")]);
+    await expect(get()).rejects.toThrow(TypeError);
+  });
+
   it("reports each answer, and each missing answer", async () => {
     const answers: string[] = [];
     connect(["t"], { onAnswer: ({ code, method, host }) => answers.push(`${method} ${host} ${code}`) });

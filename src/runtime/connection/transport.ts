@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import request from "undici/lib/api/api-request.js";
+import { newDispatcher, type TlsOptions } from "../../http/dispatcher.ts";
+import { isFault, proxyAdvice, proxyStatusOf } from "../../http/fault.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { abortable } from "../deadline.ts";
-import { type Agents, createAgents } from "./agents.ts";
-import type { Connection, TlsOptions } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { CredentialCache, type Loaded } from "./credentials.ts";
 import { KubeUnreachable } from "./errors.ts";
 
@@ -33,6 +33,14 @@ export interface StreamedAnswer extends Omit<Answer, "body"> {
   body: Readable & { text(): Promise<string> };
 }
 
+interface Agents {
+  api: Dispatcher;
+  /** Watches stay open for minutes and need any number of connections. */
+  watch: Dispatcher;
+}
+
+const TIMEOUT_MS = 30_000;
+
 export interface TransportOptions {
   clock?: Clock;
   userAgent?: string;
@@ -43,7 +51,8 @@ export interface TransportOptions {
 /**
  * HTTP exchanges with the API server, whatever their status. Connections are kept alive. Credentials are read again
  * every minute, and at a 401, after which the exchange is repeated once. There are no other retries.
- * Throws KubeUnreachable when there was no answer, and the signal's reason when it was aborted.
+ * Throws KubeUnreachable when there was no answer, and the signal's reason when it was aborted. A mistake of the program
+ * is thrown as it is.
  */
 export class Transport {
   readonly host: string;
@@ -114,7 +123,7 @@ export class Transport {
     if (this.#closed || !this.#agents)
       throw new KubeUnreachable("ECLOSED", "The connection to the API server is closed");
     try {
-      const { statusCode, headers, body } = await request.call(this.#agents[kind], {
+      const { statusCode, headers, body } = await this.#agents[kind].request({
         origin: this.#origin,
         path: this.#pathOf(exchange),
         method: exchange.method,
@@ -126,6 +135,8 @@ export class Transport {
         },
         body: exchange.body ?? null,
         signal: exchange.signal ?? null,
+        headersTimeout: TIMEOUT_MS,
+        bodyTimeout: kind === "watch" ? 0 : TIMEOUT_MS,
       });
       this.#count(exchange, String(statusCode));
       return { status: statusCode, retryAfter: first(headers["retry-after"]), body };
@@ -153,16 +164,20 @@ export class Transport {
       agent.close().finally(() => this.#retired.delete(agent));
     }
     this.#fingerprint = fingerprint;
-    this.#agents = createAgents(tls, this.#connection.proxyUrl);
+    const options = { proxy: this.#connection.proxy, tls, keepAliveTimeout: TIMEOUT_MS };
+    this.#agents = { api: newDispatcher({ ...options, connections: 16 }), watch: newDispatcher(options) };
   }
 
   #failure(exchange: Exchange, error: unknown): unknown {
     if (exchange.signal?.aborted) return exchange.signal.reason;
     if (error instanceof KubeUnreachable) return error;
     this.#count(exchange, "<error>");
+    if (isFault(error)) return error;
     const cause = error instanceof Error ? error : new Error(String(error));
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.name;
-    return new KubeUnreachable(code, `${exchange.method} ${exchange.path}: ${cause.message || code}`, { cause });
+    const refusal = proxyStatusOf(cause);
+    const problem = refusal === undefined ? cause.message || code : proxyAdvice(refusal);
+    return new KubeUnreachable(code, `${exchange.method} ${exchange.path}: ${problem}`, { cause });
   }
 
   #count({ method }: Exchange, code: string): void {
