@@ -267,6 +267,22 @@ describe("the environment", () => {
   });
 });
 
+describe("what the commands print for kubectl", () => {
+  const writer = join("src", "cli", "terminal", "kubernetes-yaml.ts");
+  const writers = (pattern: RegExp): string[] =>
+    production
+      .filter((file) => room(file) === "cli")
+      .filter((file) => pattern.test(withoutComments(readFileSync(join(root, file), "utf8"))));
+
+  it("is written in one place", () => {
+    const stringified =
+      /import \{[^}]*\b(?:stringify|(?<!type )Document)\b[^}]*\} from "yaml"|import \* as \w+ from "yaml"/;
+    expect(writers(stringified)).toEqual([writer]);
+    expect(writers(/^---/m)).toEqual([]);
+    expect(writers(/["`'](?:\\n)?---\\n/)).toEqual([writer]);
+  });
+});
+
 describe("the simulator", () => {
   it("knows nothing of the operator", () => {
     const files = sources(join("tools", "simulator"));

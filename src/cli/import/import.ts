@@ -10,6 +10,7 @@ import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
+import { commentedOut, streamOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
 import { nameSourceOf, namesOf } from "./names.ts";
@@ -139,8 +140,8 @@ async function print(manifests: readonly Manifest[], { namespace }: ImportFlags,
     namespace,
   );
   const hint = "# Fill in these Secrets, and apply them.\n";
-  const end = secrets === "" ? "" : `---\n${hint}${secrets.replace(/^/gm, "# ").replace(/^# $/gm, "#").trimEnd()}`;
-  const text = `${manifests.map(({ yaml }) => yaml).join("---\n")}${end}`.trimEnd();
+  const end = secrets === "" ? [] : [`${hint}${commentedOut(secrets.trimEnd())}\n`];
+  const text = streamOf([...manifests.map(({ yaml }) => yaml), ...end]).trimEnd();
   if (text !== "") terminal.say(text);
 }
 

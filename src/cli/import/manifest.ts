@@ -6,7 +6,7 @@ import { type ReferenceTrait, traitsOf } from "../../schema/traits.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { snakeCase } from "../../schema/wire/names.ts";
 import { type SpecSources, toSpec } from "../../schema/wire/spec.ts";
-import { kubernetesYAML } from "../terminal/kubernetes-yaml.ts";
+import { kubernetesYAML, streamOf } from "../terminal/kubernetes-yaml.ts";
 
 /** One remote that is imported, with the name of its object. */
 export interface Imported {
@@ -102,7 +102,7 @@ export function manifestOf({ kind, name, remote }: Imported, reference: Lookup, 
   };
   return {
     ...{ kind: kind.kind, name, secrets, leftOut },
-    yaml: commentOf(secrets, leftOut) + kubernetesYAML(object),
+    yaml: kubernetesYAML(object, { above: notesOf(secrets, leftOut) }),
   };
 }
 
@@ -124,32 +124,33 @@ function requiredOutput({ kind, output, spec }: Kind, name: string): object {
   return isRequired ? { [field]: `${kind.toLowerCase()}-${name}` } : {};
 }
 
-function commentOf(secrets: readonly NeededSecret[], leftOut: readonly string[]): string {
-  const lines = [
+function notesOf(secrets: readonly NeededSecret[], leftOut: readonly string[]): string[] {
+  return [
     ...secrets.map(
       ({ name }) => `Only observed, until you fill in Secret ${name}: then remove the line with managementPolicy.`,
     ),
     ...leftOut.map((path) => `Left out, since the account has a value that no spec can have: spec.${path}`),
   ];
-  return lines.map((line) => `# ${line}\n`).join("");
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** Secrets to be filled in, as manifests. */
-export function secretsYAML(secrets: readonly NeededSecret[], namespace: string | undefined): string {
-  const texts = secrets.map(({ name, data, usedBy }) => {
-    const isTLS = "tls.key" in data;
-    const head = {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name, ...(namespace && { namespace }) },
-      ...(isTLS && { type: "kubernetes.io/tls" }),
-    };
-    const values = Object.entries(data).map(([key, value]) =>
-      value === undefined ? `  ${key}: "" # fill in\n` : kubernetesYAML({ [key]: value }).replace(/^(?=.)/gm, "  "),
-    );
-    return `# ${usedBy} reads it.\n${kubernetesYAML(head)}stringData:\n${values.join("")}`;
+export const secretsYAML = (secrets: readonly NeededSecret[], namespace: string | undefined): string =>
+  streamOf(secrets.map((secret) => secretYAML(secret, namespace)));
+
+function secretYAML({ name, data, usedBy }: NeededSecret, namespace: string | undefined): string {
+  const entries = Object.entries(data);
+  const object = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, ...(namespace && { namespace }) },
+    ...("tls.key" in data && { type: "kubernetes.io/tls" }),
+    stringData: Object.fromEntries(entries.map(([key, value = ""]) => [key, value])),
+  };
+  const empty = entries.filter(([, value]) => value === undefined).map(([key]) => ["stringData", key]);
+  return kubernetesYAML(object, {
+    above: [`${usedBy} reads it.`],
+    behind: empty.map((keys) => [keys, "fill in"] as const),
   });
-  return texts.join("---\n");
 }

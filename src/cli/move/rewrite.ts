@@ -1,5 +1,5 @@
 import { readFile, realpath, rename, writeFile } from "node:fs/promises";
-import { type Document, isMap, isNode, isScalar, parseAllDocuments, Scalar, stringify } from "yaml";
+import { type Document, isMap, isNode, isScalar, parseAllDocuments, Scalar } from "yaml";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { textOf as textOfError } from "../../runtime/log.ts";
@@ -8,7 +8,7 @@ import { API_VERSION } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { filesOf } from "../plan/manifests.ts";
-import { kubernetesYAML } from "../terminal/kubernetes-yaml.ts";
+import { editedYAML, markForKubectl } from "../terminal/kubernetes-yaml.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { isNear, keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
 
@@ -90,21 +90,19 @@ function applied(document: Document.Parsed, edits: readonly Edit[]): string {
   const first = map?.items[0]?.key;
   for (const node of [contents, first]) if (isNode(node)) delete node.commentBefore;
   const isJSON = isScalar(first) && first.type === "QUOTE_DOUBLE" && map?.flow === true;
-  return stringify(contents, { lineWidth: 0, flowCollectionPadding: false, ...(isJSON && jsonStyle) });
+  return editedYAML(contents, { flowCollectionPadding: false, ...(isJSON && jsonStyle) });
 }
 
 function applyEdit(document: Document.Parsed, keys: Keys, value: unknown): void {
   const present = document.getIn(keys, true);
   if (typeof value !== "string") {
-    document.setIn(keys, document.createNode(value, { flow: true }));
+    document.setIn(keys, markForKubectl(document.createNode(value, { flow: true })));
     return;
   }
   // Keep the node of a single value, and so the comment beside it.
   const node = isScalar(present) ? present : new Scalar<unknown>(value);
   node.value = value;
-  // kubectl would read another value than this text.
-  if (kubernetesYAML(value).trimEnd() !== value) node.type = "QUOTE_DOUBLE";
-  document.setIn(keys, node);
+  document.setIn(keys, markForKubectl(node));
 }
 
 /** The edits of an object, or of each object of a list. */

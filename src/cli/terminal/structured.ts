@@ -1,4 +1,5 @@
 import { kubernetesYAML } from "./kubernetes-yaml.ts";
+import { plainJSON } from "./plain.ts";
 import { UsageError } from "./terminal.ts";
 
 const formats = ["json", "yaml"] as const;
@@ -15,4 +16,4 @@ export function formatOf(output: string | undefined): Format | undefined {
 
 /** An output for programs, which keeps to its schema in outputs.ts. */
 export const structured = (value: object, format: Format): string =>
-  format === "yaml" ? kubernetesYAML(value).trimEnd() : JSON.stringify(value, undefined, 2);
+  format === "yaml" ? kubernetesYAML(value).trimEnd() : plainJSON(JSON.stringify(value, undefined, 2));
