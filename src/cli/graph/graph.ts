@@ -91,8 +91,11 @@ function targetsByValue(user: Kind, nodes: readonly Node[]): ReadonlyMap<string,
   for (const node of nodes) {
     if (!node.remote || !targets.has(node.kind.kind)) continue;
     const status = { ...(toStatus(answerFieldsOf(node.kind), node.remote) as object), id: node.remote.id };
-    for (const value of valuesReferencing(user.spec, { kind: node.kind.kind, status }))
-      byValue.set(value, [...(byValue.get(value) ?? []), node]);
+    for (const value of valuesReferencing(user.spec, { kind: node.kind.kind, status })) {
+      const found = byValue.get(value);
+      if (found) found.push(node);
+      else byValue.set(value, [node]);
+    }
   }
   return byValue;
 }

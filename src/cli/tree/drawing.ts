@@ -45,16 +45,19 @@ const box = (key: string): string => `${idOf(key)}["${key}"]`;
 export function drawingOf({ roots, below }: Forest): { items: Item[]; arrows: Arrow[] } {
   const items = new Map<string, Item>();
   const arrows: Arrow[] = [];
-  const visit = (item: Item): void => {
+  const open: { item: Item; arrow?: Arrow }[] = roots.toReversed().map((item) => ({ item }));
+  // No recursion: other people decide how deep this is.
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { item, arrow } = next;
     const from = itemKey(item);
-    if (items.has(from)) return;
+    if (arrow) arrows.push(arrow);
+    if (items.has(from)) continue;
     items.set(from, item);
-    for (const { child, label } of below(item).flatMap((under) => through(under, below))) {
-      arrows.push({ from, to: itemKey(child), label });
-      visit(child);
-    }
-  };
-  roots.forEach(visit);
+    const under = below(item).flatMap((one) => through(one, below));
+    open.push(
+      ...under.map(({ child, label }) => ({ item: child, arrow: { from, to: itemKey(child), label } })).reverse(),
+    );
+  }
   return { items: [...items.values()], arrows };
 }
 

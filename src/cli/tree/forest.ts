@@ -127,14 +127,31 @@ function usersOf(item: Item): Item[] {
   return [...users, ...bases.sort(byTitle).map(itemOf)];
 }
 
+/** What nothing is above, and of each circle that is below none of these, its first node. */
 function rootsOf({ nodes }: Graph, below: Forest["below"]): Node[] {
-  const under = new Set<Node>();
-  const note = (items: readonly Item[]): void => {
-    for (const item of items) {
-      if (item.type === "node") under.add(item.node);
-      if (item.type === "module") note(below(item));
+  const sorted = nodes.toSorted(byTitle);
+  const children = new Map(nodes.map((node) => [node, nodesBelow(node, below)]));
+  const under = new Set([...children.values()].flat());
+  const reached = new Set<Node>();
+  const reach = (root: Node): void => {
+    const open = [root];
+    for (let node = open.pop(); node; node = open.pop()) {
+      if (reached.has(node)) continue;
+      reached.add(node);
+      open.push(...(children.get(node) ?? []));
     }
   };
-  for (const node of nodes) note(below(itemOf(node)));
-  return nodes.filter((node) => !under.has(node)).sort(byTitle);
+  const tops = sorted.filter((node) => !under.has(node));
+  tops.forEach(reach);
+  const inCircles = sorted.filter((node) => {
+    if (reached.has(node)) return false;
+    reach(node);
+    return true;
+  });
+  return [...tops, ...inCircles];
 }
+
+const nodesBelow = (node: Node, below: Forest["below"]): Node[] =>
+  below(itemOf(node)).flatMap((item) =>
+    (item.type === "module" ? below(item) : [item]).flatMap((one) => (one.type === "node" ? one.node : [])),
+  );

@@ -17,8 +17,8 @@ const NARROWEST = 24;
 const headings = ["NAME", "NAMESPACE", "READY", "REASON", "ID"];
 
 /** A table with the tree in its first column. `noHeaders`: without headings. */
-export function renderTree({ roots, below }: Forest, terminal: Terminal, noHeaders: boolean): string {
-  const rows = roots.flatMap((root) => branch(root, below, { name: "", rest: "" }, []));
+export function renderTree(forest: Forest, terminal: Terminal, noHeaders: boolean): string {
+  const rows = rowsOf(forest);
   const heads = noHeaders ? [] : [headings];
   const widths = widthsFor([...heads, ...rows.map(({ cells }) => cells)], terminal.columns);
   const line = (cells: readonly string[]) =>
@@ -45,24 +45,39 @@ function widthsFor(lines: readonly (readonly string[])[], columns: number | unde
   return [Math.min(name, Math.max(room, NARROWEST)), ...rest];
 }
 
-/** An item with the items below it. `above`: the items above it, so that a cycle ends. */
-function branch(
-  item: Item,
-  below: Forest["below"],
-  prefix: { name: string; rest: string },
-  above: readonly string[],
-): Row[] {
-  const key = itemKey(item);
-  const [name = "", ...cells] = cellsOf(item);
-  const row = { item, cells: [`${prefix.name}${name}`, ...cells] };
-  if (above.includes(key)) return [row];
-  const under = below(item);
-  const more = under.flatMap((child, index) => {
-    const isLast = index === under.length - 1;
-    const next = { name: `${prefix.rest}${isLast ? "└─ " : "├─ "}`, rest: `${prefix.rest}${isLast ? "   " : "│  "}` };
-    return branch(child, below, next, [...above, key]);
-  });
-  return [row, ...more];
+/** An item that is still to be printed. */
+interface Branch {
+  item: Item;
+  /** What stands before its name, and before the names below it. */
+  name: string;
+  rest: string;
+}
+
+/**
+ * Each item with the items below it. What several items use is printed with what is below it once, where it comes first:
+ * the ways through a graph can be far more than its arrows. Also, a circle ends so.
+ */
+function rowsOf({ roots, below }: Forest): Row[] {
+  const rows: Row[] = [];
+  const shown = new Set<string>();
+  // No recursion: other people decide how deep this is.
+  const open = roots.toReversed().map((item): Branch => ({ item, name: "", rest: "" }));
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { item, name: prefix, rest } = next;
+    const [name = "", ...cells] = cellsOf(item);
+    const under = below(item);
+    const key = itemKey(item);
+    const isAgain = shown.has(key) && under.length > 0;
+    rows.push({ item, cells: [`${prefix}${name}${isAgain ? " (see above)" : ""}`, ...cells] });
+    if (isAgain) continue;
+    shown.add(key);
+    const branches = under.map((child, index): Branch => {
+      const isLast = index === under.length - 1;
+      return { item: child, name: `${rest}${isLast ? "└─ " : "├─ "}`, rest: `${rest}${isLast ? "   " : "│  "}` };
+    });
+    open.push(...branches.reverse());
+  }
+  return rows;
 }
 
 function cellsOf(item: Item): string[] {

@@ -81,8 +81,30 @@ function formerRefusal(node: Node, events: readonly ObjectEvent[], now: number):
     : [];
 }
 
-/** A line for an object, one for what its conditions say, and the same for each object that it waits for. */
-export function causesOf(node: Node, indent = "", above: readonly Node[] = []): string[] {
+/**
+ * A line for an object, one for what its conditions say, and the same for each object that it waits for. Each object is
+ * explained once: the ways through what waits can be far more than the objects. Also, a circle ends so.
+ */
+export function causesOf(root: Node): string[] {
+  const lines: string[] = [];
+  const explained = new Set<Node>();
+  // No recursion: other people decide how deep this is.
+  const open = [{ node: root, indent: "" }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { node, indent } = next;
+    if (explained.has(node)) {
+      lines.push(`${indent}${titleOf(node)} is not Ready (see above)`);
+      continue;
+    }
+    explained.add(node);
+    const causes = waitsFor(node);
+    lines.push(...explanationOf(node, indent, causes.length > 0));
+    open.push(...causes.map((cause) => ({ node: cause, indent: `${indent}  ` })).reverse());
+  }
+  return lines;
+}
+
+function explanationOf(node: Node, indent: string, isWaiting: boolean): string[] {
   const { status, reason, message } = readyOf(node);
   const title = titleOf(node);
   const synced = failureBehind(node);
@@ -91,13 +113,11 @@ export function causesOf(node: Node, indent = "", above: readonly Node[] = []): 
   if (status === "True") return [`${indent}${title} is Ready`, ...behind, ...looks];
   const own =
     status === "" ? `${title} was not looked at yet: is the operator running?` : `${title} is not Ready: ${reason}`;
-  const causes = waitsFor(node).filter((used) => !above.includes(used));
   return [
     `${indent}${own}`,
     ...(message ? messageLines(message, indent) : []),
     // If the object waits for others, their next looks matter and its own does not.
-    ...(causes.length > 0 ? [] : looks),
-    ...causes.flatMap((cause) => causesOf(cause, `${indent}  `, [...above, node])),
+    ...(isWaiting ? [] : looks),
   ];
 }
 
