@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type BuildOptions, buildTool } from "../cluster/build/build.ts";
+import { buildTool } from "../cluster/build/build.ts";
+import type { Report } from "../cluster/build/progress.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { peerTypes } from "./objects.ts";
 import type { MeasuredOperator } from "./stage.ts";
@@ -9,7 +10,7 @@ const definitions = join(import.meta.dirname, "peer/crds.yaml");
 /** Builds the operator that the bench compares with, and installs its definitions. */
 export async function preparePeer(
   { kubectlRun }: Pick<Cluster, "kubectlRun">,
-  options: BuildOptions = {},
+  options: Report = {},
 ): Promise<MeasuredOperator> {
   const { peer } = await buildTool("peer", options);
   await kubectlRun(["apply", "--server-side", `--filename=${definitions}`]);

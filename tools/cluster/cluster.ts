@@ -1,3 +1,4 @@
+import type { Report } from "./build/progress.ts";
 import type { KubectlRun } from "./kubectl.ts";
 
 /** A running Kubernetes API server and its controllers. There are no nodes. */
@@ -22,8 +23,5 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export interface StartOptions {
-  readonly onProgress?: ((line: string) => void) | undefined;
-  /** Aborts the start. `stop` ends a cluster that has started. */
-  readonly signal?: AbortSignal | undefined;
-}
+/** The signal aborts the start. `stop` ends a cluster that has started. */
+export type StartOptions = Report;

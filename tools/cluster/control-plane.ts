@@ -1,4 +1,4 @@
-import type { Binaries } from "./build/build.ts";
+import type { Binaries } from "./build/cache.ts";
 import { type Files, writeFiles, writeKubeconfig } from "./build/files.ts";
 import type { Cluster, StartOptions } from "./cluster.ts";
 import { apiServer, type Component, controllerManager, etcd, etcdSocket } from "./components.ts";

@@ -1,5 +1,5 @@
 import { access } from "node:fs/promises";
-import { buildTool } from "./build/build.ts";
+import { obtainTool } from "./build/obtain.ts";
 import type { Cluster, StartOptions } from "./cluster.ts";
 import { kubectlFor, kubectlOnPath } from "./kubectl.ts";
 
@@ -15,7 +15,7 @@ export async function existingCluster(kubeconfig: string, options: StartOptions)
   return { kubeconfig, kubectl, url, kubectlRun, stop: async () => undefined };
 }
 
-/** The kubectl of the user, or one that is built. */
+/** The kubectl of the user, or one that is downloaded or built. */
 export async function anyKubectl(options: StartOptions): Promise<string> {
-  return (await kubectlOnPath()) ?? ((await buildTool("kubectl", options))["kubectl"] as string);
+  return (await kubectlOnPath()) ?? ((await obtainTool("kubectl", options))["kubectl"] as string);
 }

@@ -1,22 +1,37 @@
 import { execFile } from "node:child_process";
 import { request } from "node:http";
 import { join } from "node:path";
-import { isBuilt } from "./build/build.ts";
+import { cachedTool, onlyWay } from "./build/obtain.ts";
+import { publishedFiles } from "./build/published.ts";
 import { ASSETS, type Facts } from "./build/source.ts";
+import { pinnedTool } from "./build/tools.ts";
 import { isExecutable } from "./kubectl.ts";
 
 const DOCKER_SOCKET = "/var/run/docker.sock";
+/** The tools that a cluster is made of. */
+export const BINARIES = ["etcd", "kubernetes"] as const;
+
 const PING_MS = 2_000;
 
 export async function factsOfThisMachine(env: NodeJS.ProcessEnv = process.env): Promise<Facts> {
-  const [assets, docker, go, kubernetes, etcd] = await Promise.all([
+  const [assets, docker, go, published, ...cached] = await Promise.all([
     assetsIn(env["KUBEBUILDER_ASSETS"]),
     dockerAnswers(env["DOCKER_HOST"]),
     hasGo(),
-    isBuilt("kubernetes"),
-    isBuilt("etcd"),
+    arePublished(),
+    ...BINARIES.map((name) => cachedTool(name, env)),
   ]);
-  return { testKubeconfig: env["TEST_KUBECONFIG"] || undefined, assets, docker, go, built: kubernetes && etcd };
+  return {
+    testKubeconfig: env["TEST_KUBECONFIG"] || undefined,
+    ...{ assets, docker, go, published },
+    cached: cached.every((binaries) => binaries !== undefined),
+    onlyWay: onlyWay(env),
+  };
+}
+
+async function arePublished(): Promise<boolean> {
+  const pinned = await Promise.all(BINARIES.map((name) => pinnedTool(name)));
+  return pinned.every((tool) => publishedFiles(tool).length > 0);
 }
 
 async function assetsIn(directory: string | undefined): Promise<Facts["assets"]> {

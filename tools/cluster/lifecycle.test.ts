@@ -12,7 +12,7 @@ import { processesWith, runningAmong } from "./processes/process-table.ts";
 import { startCluster } from "./start.ts";
 
 const [{ from }] = sourcesOn(await factsOfThisMachine());
-const ours = from === "assets" || from === "build";
+const ours = from === "assets" || from === "binaries";
 
 const settled = { timeout: 10_000, interval: 100 };
 

@@ -1,5 +1,6 @@
 import { onInterrupt } from "../shared/interrupt.ts";
 import { defineProgram, runProgram } from "../shared/program.ts";
+import { reportTo } from "./build/progress.ts";
 import { startCluster } from "./start.ts";
 
 const program = defineProgram({
@@ -18,7 +19,7 @@ await runProgram(program, async () => {
     });
   });
   try {
-    const cluster = await startCluster({ onProgress: (line) => console.error(line), signal: interrupted.signal });
+    const cluster = await startCluster({ ...reportTo(process.stderr), signal: interrupted.signal });
     console.log(`export KUBECONFIG=${cluster.kubeconfig}\nalias kubectl=${cluster.kubectl}`);
     console.error("stays until Ctrl-C");
     await ended;

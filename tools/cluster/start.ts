@@ -1,15 +1,17 @@
 import { join } from "node:path";
-import { type Binaries, buildTool } from "./build/build.ts";
+import type { Binaries } from "./build/cache.ts";
+import { obtainTool } from "./build/obtain.ts";
 import { ASSETS, type Source, sourcesOn } from "./build/source.ts";
 import type { Cluster, StartOptions } from "./cluster.ts";
 import { startControlPlane } from "./control-plane.ts";
 import { existingCluster } from "./existing.ts";
-import { factsOfThisMachine } from "./facts.ts";
+import { BINARIES, factsOfThisMachine } from "./facts.ts";
 import { startK3s } from "./k3s.ts";
 
 /**
- * Starts a cluster from the best source that this machine has: TEST_KUBECONFIG, KUBEBUILDER_ASSETS, Docker, or a build
- * with Go. The build takes minutes, once; its binaries are kept in the user's cache folder.
+ * Starts a cluster from the best source that this machine has: TEST_KUBECONFIG, KUBEBUILDER_ASSETS, binaries in the
+ * user's cache folder, Docker, published binaries, or a build with Go. The build takes minutes, once: what was downloaded or
+ * built is kept in the cache folder.
  *
  * Nothing of the cluster outlives this process, even if it is killed.
  *
@@ -31,8 +33,8 @@ async function startFirst([source, ...others]: [Source, ...Source[]], options: S
   }
 }
 
-/** Docker may be unable to pull the image, and Go to fetch the modules. Then the next source is tried. */
-const needsDownload = ({ from }: Source): boolean => from === "docker" || from === "build";
+/** Docker may be unable to pull the image, and neither binaries nor modules may be had. Then the next source is tried. */
+const needsDownload = ({ from }: Source): boolean => from === "docker" || from === "binaries";
 
 async function startFrom(source: Source, options: StartOptions): Promise<Cluster> {
   switch (source.from) {
@@ -42,12 +44,15 @@ async function startFrom(source: Source, options: StartOptions): Promise<Cluster
       return startControlPlane(assetsIn(source.directory, source.controllerManager), options);
     case "docker":
       return startK3s(options);
-    case "build":
-      return startControlPlane(
-        { ...(await buildTool("kubernetes", options)), ...(await buildTool("etcd", options)) },
-        options,
-      );
+    case "binaries":
+      return startControlPlane(await obtained(options), options);
   }
+}
+
+async function obtained(options: StartOptions): Promise<Binaries> {
+  let all: Binaries = {};
+  for (const name of BINARIES) all = { ...all, ...(await obtainTool(name, options)) };
+  return all;
 }
 
 function assetsIn(directory: string, controllerManager: boolean): Binaries {

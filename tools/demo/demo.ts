@@ -36,7 +36,7 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
 
   const cluster = await step(screen, {
     title: "Kubernetes",
-    work: (say) => startCluster({ onProgress: say, signal }),
+    work: (say) => startCluster({ onProgress: say, onBar: screen.size && say, signal }),
     outcome: ({ url }) => `API server at ${url}`,
   });
   started.defer(() => cluster.stop());

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { toolsCache } from "../cluster/build/build.ts";
+import { toolsCache } from "../cluster/build/cache.ts";
 import { withLock } from "../cluster/build/lock.ts";
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { buildTool, isBuilt } from "./build.ts";
+import { buildTool, builtTool } from "./build.ts";
 
 let directory: string;
 let cache: string;
@@ -18,11 +18,12 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A compiler that logs its calls and runs a script. `$output` is the value of `-o`. */
-async function compiler(body: string): Promise<void> {
+/** A compiler that logs its builds and runs a script. `$output` is the value of `-o`. It finds some packages stale. */
+async function compiler(body: string, stale = 0): Promise<void> {
   const calls = join(directory, "calls");
   const output = 'for a; do [ "$last" = -o ] && output=$a; last=$a; done';
-  await writeFile(join(directory, "go"), `#!/bin/sh\necho "$PWD $*" >> ${calls}\n${output}\n${body}\n`);
+  const list = `[ "$1" = list ] && { i=0; while [ $i -lt ${stale} ]; do echo stale; i=$((i+1)); done; echo; exit; }`;
+  await writeFile(join(directory, "go"), `#!/bin/sh\n${list}\necho "$PWD $*" >> ${calls}\n${output}\n${body}\n`);
   await chmod(join(directory, "go"), 0o755);
 }
 
@@ -38,7 +39,7 @@ test("two that ask at once get one build, in the folder of the cache", async () 
   expect(folder).toMatch(/^etcd-v3\.\d+\.\d+-[a-z0-9]+-[a-z0-9]+-[0-9a-f]{12}$/);
   expect(await readdir(cache)).toEqual([folder]);
   expect(await calls()).toHaveLength(1);
-  expect(await isBuilt("etcd")).toBe(true);
+  expect(await builtTool("etcd")).toEqual(first);
 });
 
 test("several binaries of one module are one build", async () => {
@@ -49,11 +50,22 @@ test("several binaries of one module are one build", async () => {
   expect(await calls()).toHaveLength(1);
 });
 
+test("it says how many packages there are to compile, how far it is and how long it takes", async () => {
+  await compiler('for package in a b c d e; do echo $package >&2; sleep 0.3; done; echo built > "$output"', 10);
+  const lines: string[] = [];
+  const bars: string[] = [];
+  await buildTool("etcd", { onProgress: (line) => lines.push(line), onBar: (line) => bars.push(line) });
+  expect(lines[0]).toMatch(/^building etcd v3\S+ with Go, once for all later runs$/);
+  expect(lines[1]).toMatch(/: 10 packages to compile, which takes about 10 s if the machine does nothing else$/);
+  expect(lines.at(-1)).toMatch(/^built etcd v3\S+ in \d+ s$/);
+  expect(bars.at(-1)).toMatch(/█{9,}░+ \d of 10 packages compiled in \d s, about \d+ s left$/);
+});
+
 test("a build that fails says why and leaves nothing, and the next one may succeed", async () => {
   await compiler('echo "cannot find main" >&2; echo half > "$output"; exit 1');
   await expect(buildTool("etcd")).rejects.toThrow(/etcd v3.*exit 1.*cannot find main/s);
   expect(await readdir(cache)).toEqual([]);
-  expect(await isBuilt("etcd")).toBe(false);
+  expect(await builtTool("etcd")).toBeUndefined();
 
   await compiler('echo built > "$output"');
   const { etcd } = await buildTool("etcd");
@@ -66,7 +78,7 @@ test("what a killed build left is removed by the next", async () => {
   const folder = dirname(etcd as string);
   await rm(folder, { recursive: true });
   // no system has pids as large as this
-  await mkdir(`${folder}.building-2147483646`);
+  await mkdir(`${folder}.unfinished-2147483646`);
 
   await buildTool("etcd");
   expect(await readdir(cache)).toEqual([basename(folder)]);

@@ -1,60 +1,58 @@
 import { execFile, spawn } from "node:child_process";
-import { access, mkdir, readdir, rename, rm } from "node:fs/promises";
-import { constants, homedir, setPriority } from "node:os";
-import { basename, dirname, join, sep } from "node:path";
+import { symlink } from "node:fs/promises";
+import { availableParallelism, constants, setPriority } from "node:os";
+import { join, sep } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { isAlive, withLock } from "./lock.ts";
+import { type Binaries, binariesIn, cacheDirectory, exists, fill } from "./cache.ts";
+import { about, type Progress, type Report, reporting } from "./progress.ts";
 import { type PinnedTool, pinnedTool, type ToolName } from "./tools.ts";
-
-export interface BuildOptions {
-  readonly onProgress?: ((line: string) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Paths of binaries, by their names. */
-export type Binaries = Readonly<Record<string, string>>;
 
 /** The time that a test may wait for a build on a slow machine that has compiled nothing yet. */
 export const BUILD_MS = 1_800_000;
 
-/** The linker drops debugging information anyway. Not to make it saves time and memory in each package. */
-const FASTER = ["-gcflags", "all=-dwarf=false"];
-
-const HEARTBEAT_MS = 10_000;
 const OUTPUT_LINES_KEPT = 30;
+
+/** What a package costs the compiler on average. It is only used before there is anything to measure. */
+const PACKAGE_MS = 250;
+const MEASURED_FROM = 0.1;
 
 /**
  * Builds a tool with Go from its pinned module, unless it is in the user's cache folder already, where it is kept.
  * When two processes call this at once, one builds and the other waits.
  */
-export async function buildTool(name: ToolName, options: BuildOptions = {}): Promise<Binaries> {
+export async function buildTool(name: ToolName, options: Report = {}): Promise<Binaries> {
   const tool = await pinnedTool(name);
-  const directory = cacheDirectory(tool);
-  if (await exists(directory)) return binariesIn(directory, tool);
-
-  await mkdir(dirname(directory), { recursive: true });
-  await withLock(`${directory}.lock`, `the build of ${name} ${tool.version}`, options, async () => {
-    if (await exists(directory)) return;
-    await buildInto(directory, tool, options);
+  const directory = folderOf(tool);
+  await fill(directory, { ...options, what: `the build of ${name} ${tool.version}` }, async (unfinished) => {
+    await goBuild(tool, unfinished, options);
+    for (const alias of tool.aliases) await symlink(Object.keys(tool.binaries)[0] as string, join(unfinished, alias));
   });
-  return binariesIn(directory, tool);
+  return binariesOf(directory, tool);
+}
+
+/** The binaries of a tool that were built earlier. */
+export async function builtTool(name: ToolName): Promise<Binaries | undefined> {
+  const tool = await pinnedTool(name);
+  const directory = folderOf(tool);
+  return (await exists(directory)) ? binariesOf(directory, tool) : undefined;
 }
 
 /** The path of helm. Builds it if needed. */
-export async function helmBinary(options: BuildOptions = {}): Promise<string> {
+export async function helmBinary(options: Report = {}): Promise<string> {
   const { helm } = await buildTool("helm", options);
   return helm as string;
 }
 
 /** The path of the program that checks GitHub's workflows. Builds it if needed. */
-export async function actionlintBinary(options: BuildOptions = {}): Promise<string> {
+export async function actionlintBinary(options: Report = {}): Promise<string> {
   const { actionlint } = await buildTool("actionlint", options);
   return actionlint as string;
 }
 
 /** The path of the program that tells how GitOps tools judge objects. Builds it if needed. */
-export async function verdictBinary(options: BuildOptions = {}): Promise<string> {
+export async function verdictBinary(options: Report = {}): Promise<string> {
   const { verdict } = await buildTool("verdict", options);
   return verdict as string;
 }
@@ -70,70 +68,42 @@ export async function inModuleOf(name: ToolName, path: string): Promise<string> 
 }
 
 /** The path of external-dns, with the provider for RFC 2136 only. Builds it if needed. */
-export async function externalDNSBinary(options: BuildOptions = {}): Promise<string> {
+export async function externalDNSBinary(options: Report = {}): Promise<string> {
   const { "external-dns": externalDNS } = await buildTool("external-dns", options);
   return externalDNS as string;
 }
 
-/** Whether {@link buildTool} would not have to build. */
-export async function isBuilt(name: ToolName): Promise<boolean> {
-  return exists(cacheDirectory(await pinnedTool(name)));
-}
-
-async function buildInto(directory: string, tool: PinnedTool, options: BuildOptions): Promise<void> {
-  await removeUnfinished(directory);
-  const unfinished = `${directory}.building-${process.pid}`;
-  await mkdir(unfinished);
-  try {
-    await goBuild(tool, unfinished, options);
-    await rename(unfinished, directory);
-  } catch (error) {
-    // another process has built the same thing in the meantime
-    if (!(await exists(directory))) throw error;
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
-  }
-}
-
-/** Removes the directories of builds that were killed. */
-async function removeUnfinished(directory: string): Promise<void> {
-  const prefix = `${basename(directory)}.building-`;
-  const siblings = await readdir(dirname(directory));
-  const dead = siblings.filter((name) => name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length))));
-  await Promise.all(dead.map((name) => rm(join(dirname(directory), name), { recursive: true, force: true })));
-}
-
-async function goBuild(tool: PinnedTool, directory: string, options: BuildOptions): Promise<void> {
-  const what = `${tool.name} ${tool.version}`;
+async function goBuild(tool: PinnedTool, directory: string, options: Report): Promise<void> {
+  const what = `building ${tool.name} ${tool.version}`;
+  const flags = ["-trimpath", "-buildvcs=false", "-mod=readonly", ...tool.compilation, "-ldflags", tool.ldflags];
+  const packages = Object.values(tool.binaries);
   const started = performance.now();
-  const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
   const tail: string[] = [];
-  let packages = 0;
+  let compiled = 0;
+  let total: number | undefined;
 
-  options.onProgress?.(`building ${what} with Go, once for all later runs`);
-  const heartbeat = setInterval(() => {
-    options.onProgress?.(`building ${what}: ${packages} packages compiled in ${elapsed()}`);
-  }, HEARTBEAT_MS);
-  try {
-    const flags = ["-v", "-trimpath", "-buildvcs=false", "-mod=readonly", ...FASTER, "-ldflags", tool.ldflags];
-    const code = await run(
-      "go",
-      ["build", ...flags, "-o", outputOf(tool, directory), ...Object.values(tool.binaries)],
-      {
-        cwd: tool.moduleDirectory,
-        signal: options.signal,
-        onLine: (line) => {
-          if (!line.startsWith("go: ")) packages += 1;
-          tail.push(line);
-          if (tail.length > OUTPUT_LINES_KEPT) tail.shift();
-        },
-      },
-    );
-    if (code !== 0) throw new Error(`go build of ${what} failed (exit ${code}):\n${tail.join("\n")}`);
-    options.onProgress?.(`built ${what} in ${elapsed()}`);
-  } finally {
-    clearInterval(heartbeat);
-  }
+  options.onProgress?.(`${what} with Go, once for all later runs`);
+  using _ = reporting(options, what, () => stateOf(compiled, total, performance.now() - started));
+  const onLine = (line: string) => {
+    if (!line.startsWith("go: ")) compiled += 1;
+    tail.push(line);
+    if (tail.length > OUTPUT_LINES_KEPT) tail.shift();
+  };
+  const counting = packagesToCompile(tool, flags, options.signal).then((count) => {
+    total = count;
+    if (count === 0) return;
+    const time = about((count * PACKAGE_MS) / availableParallelism());
+    options.onProgress?.(`${what}: ${count} packages to compile, which takes ${time} if the machine does nothing else`);
+  });
+  const args = ["build", "-v", ...flags, "-o", outputOf(tool, directory), ...packages];
+  const { signal } = options;
+  const [code] = await Promise.all([
+    run("go", args, { cwd: tool.moduleDirectory, signal, lines: "stderr", onLine }),
+    counting,
+  ]);
+  if (code !== 0)
+    throw new Error(`go build of ${tool.name} ${tool.version} failed (exit ${code}):\n${tail.join("\n")}`);
+  options.onProgress?.(`built ${tool.name} ${tool.version} in ${Math.round((performance.now() - started) / 1000)} s`);
 }
 
 /** With several binaries `-o` names a directory, with one its file. */
@@ -142,23 +112,46 @@ function outputOf({ binaries }: PinnedTool, directory: string): string {
   return names.length === 1 ? join(directory, names[0] as string) : `${directory}${sep}`;
 }
 
+function stateOf(compiled: number, total: number | undefined, elapsed: number): Progress {
+  const time = `${Math.round(elapsed / 1000)} s`;
+  if (total === undefined) return { done: 0, text: `reading modules, ${time}` };
+  if (compiled >= total) return { done: total, total, text: `linking, after ${time}` };
+  const share = compiled / total;
+  const left = share < MEASURED_FROM ? "" : `, ${about((elapsed * (1 - share)) / share)} left`;
+  return { done: compiled, total, text: `${compiled} of ${total} packages compiled in ${time}${left}` };
+}
+
+/** How many packages are not in Go's own cache. Go says so without compiling one. */
+async function packagesToCompile(tool: PinnedTool, flags: string[], signal?: AbortSignal): Promise<number> {
+  let missing = 0;
+  const reasons = "{{if .Stale}}{{.StaleReason}}{{end}}";
+  const onLine = (line: string) => {
+    if (line && !line.includes("available in build cache")) missing += 1;
+  };
+  await run("go", ["list", "-deps", ...flags, "-f", reasons, ...Object.values(tool.binaries)], {
+    ...{ cwd: tool.moduleDirectory, signal, lines: "stdout", onLine },
+  });
+  return missing;
+}
+
 interface RunOptions {
   readonly cwd: string;
   readonly signal: AbortSignal | undefined;
+  readonly lines: "stdout" | "stderr";
   readonly onLine: (line: string) => void;
 }
 
-function run(command: string, args: string[], { cwd, signal, onLine }: RunOptions): Promise<number | null> {
+function run(command: string, args: string[], { cwd, signal, lines, onLine }: RunOptions): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       env: goEnvironment(),
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["ignore", lines === "stdout" ? "pipe" : "ignore", lines === "stderr" ? "pipe" : "ignore"],
       ...(signal && { signal }),
     });
     // Tests may run meanwhile, and must not starve.
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-    createInterface({ input: child.stderr }).on("line", onLine);
+    createInterface({ input: child[lines] as Readable }).on("line", onLine);
     child.once("error", reject);
     child.once("close", resolve);
   });
@@ -166,34 +159,15 @@ function run(command: string, args: string[], { cwd, signal, onLine }: RunOption
 
 /**
  * The environment of the user without variables that change the target platform or the source of modules. With GOGC set, a
- * compiler starts with a small heap: most packages are small, and fresh memory is dear on a virtual machine.
+ * compiler starts with a small heap: most packages are small, and fresh memory is dear on a virtual machine. A compiler ends
+ * soon, so to collect its garbage seldom saves a seventh of its time, and needs at most 1 GB for the largest package.
  */
 function goEnvironment(): NodeJS.ProcessEnv {
   const { GOOS: _os, GOARCH: _arch, GOFLAGS: _flags, ...rest } = process.env;
-  return { GOTOOLCHAIN: "auto", GOGC: "100", ...rest, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "" };
+  return { GOTOOLCHAIN: "auto", GOGC: "400", ...rest, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "" };
 }
 
-function cacheDirectory({ name, version, digest }: PinnedTool): string {
-  const folder = `${name}-${version}-${process.platform}-${process.arch}-${digest}`;
-  return join(toolsCache(), folder);
-}
+const folderOf = (tool: PinnedTool): string => cacheDirectory(tool, tool.digest);
 
-/** The folder of the user's cache that keeps the tools of this project. */
-export function toolsCache(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  return join(userCache(env["XDG_CACHE_HOME"]), "tunnel-gateway-operator");
-}
-
-function userCache(given: string | undefined): string {
-  if (given) return given;
-  return process.platform === "darwin" ? join(homedir(), "Library", "Caches") : join(homedir(), ".cache");
-}
-
-function binariesIn(directory: string, tool: PinnedTool): Binaries {
-  return Object.fromEntries(Object.keys(tool.binaries).map((binary) => [binary, join(directory, binary)]));
-}
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
+const binariesOf = (directory: string, { binaries, aliases }: PinnedTool): Binaries =>
+  binariesIn(directory, aliases.length > 0 ? aliases : Object.keys(binaries));

@@ -1,11 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-
-interface LockOptions {
-  readonly onProgress?: ((line: string) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+import type { Report } from "./progress.ts";
 
 const POLL_MS = 500;
 const REMIND_EVERY = 20;
@@ -17,12 +13,7 @@ const STALE_MS = 120_000;
  * Runs `work` while no other process holds the lock at this path. Takes over the lock of a process that has ended. Two
  * processes that do so at the same moment both run, which is rare, but `work` must work even then.
  */
-export async function withLock<T>(
-  path: string,
-  what: string,
-  options: LockOptions,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function withLock<T>(path: string, what: string, options: Report, work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; !(await take(path)); attempt++) {
     if (await isStale(path)) {
       await rm(path, { force: true });

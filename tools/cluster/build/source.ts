@@ -7,8 +7,12 @@ export interface Facts {
   /** A Docker engine answered. */
   readonly docker: boolean;
   readonly go: boolean;
-  /** Binaries built earlier are in the user's cache folder. */
-  readonly built: boolean;
+  /** Binaries that were downloaded or built earlier are in the user's cache folder. */
+  readonly cached: boolean;
+  /** Binaries are published for this machine. Whether they can be downloaded is seen when it is tried. */
+  readonly published: boolean;
+  /** CLUSTER_BINARIES, which forces binaries that come in this way. */
+  readonly onlyWay: "download" | "build" | undefined;
 }
 
 /** Where a cluster can come from. */
@@ -16,7 +20,7 @@ export type Source =
   | { readonly from: "kubeconfig"; readonly path: string }
   | { readonly from: "assets"; readonly directory: string; readonly controllerManager: boolean }
   | { readonly from: "docker" }
-  | { readonly from: "build" };
+  | { readonly from: "binaries" };
 
 const REQUIRED = ["kube-apiserver", "etcd", "kubectl"];
 const CONTROLLER_MANAGER = "kube-controller-manager";
@@ -38,8 +42,9 @@ export function sourcesOn(facts: Facts): [Source, ...Source[]] {
 const CHOICES: readonly ((facts: Facts) => Source | undefined)[] = [
   ({ testKubeconfig }) => (testKubeconfig ? { from: "kubeconfig", path: testKubeconfig } : undefined),
   (facts) => assets(facts, true),
-  ({ docker }) => (docker ? { from: "docker" } : undefined),
-  ({ built, go }) => (built || go ? { from: "build" } : undefined),
+  ({ cached, onlyWay }) => (cached || onlyWay ? { from: "binaries" } : undefined),
+  ({ docker, onlyWay }) => (docker && !onlyWay ? { from: "docker" } : undefined),
+  ({ cached, onlyWay, published, go }) => (!cached && !onlyWay && (published || go) ? { from: "binaries" } : undefined),
   (facts) => assets(facts, false),
 ];
 
@@ -50,6 +55,7 @@ function assets({ assets: found }: Facts, controllerManager: boolean): Source | 
 }
 
 const NONE = `No Kubernetes cluster can be had on this machine. One of these is needed:
+  - on Linux, the way to https://dl.k8s.io and https://github.com, to download one
   - Go 1.26 or newer on the PATH, to build one (https://go.dev/dl, or a package of your system)
   - a running Docker engine
   - KUBEBUILDER_ASSETS, a folder with ${REQUIRED.join(", ")} and, if possible, kube-controller-manager

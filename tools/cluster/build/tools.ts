@@ -23,8 +23,14 @@ interface Tool {
   readonly versionOf: string;
   /** The package of each binary, by the name of the binary. */
   readonly binaries: Readonly<Record<string, string>>;
+  /** Names by which the only binary is called, each of which makes another program of it. */
+  readonly aliases?: readonly string[];
+  readonly compilation?: readonly string[];
   readonly ldflags: (version: string) => readonly string[];
 }
+
+// The linker drops debugging information anyway. Not to make it saves time and memory in each package.
+const COMPILATION = ["-gcflags", "all=-dwarf=false"];
 
 const stripped = () => ["-s", "-w"];
 
@@ -113,6 +119,8 @@ export interface PinnedTool {
   /** The module that has the version. */
   readonly versionOf: string;
   readonly binaries: Readonly<Record<string, string>>;
+  readonly aliases: readonly string[];
+  readonly compilation: readonly string[];
   readonly ldflags: string;
   /** A hash of everything that the binaries depend on. */
   readonly digest: string;
@@ -125,11 +133,13 @@ export async function pinnedTool(name: ToolName): Promise<PinnedTool> {
   const contents = await Promise.all(files.map((file) => readFile(join(moduleDirectory, file), "utf8")));
   const version = versionIn(contents[files.indexOf("go.mod")] ?? "", tool.versionOf);
   const ldflags = tool.ldflags(version).join(" ");
+  const { versionOf, binaries, aliases = [], compilation = COMPILATION } = tool;
+  // the flags of the compiler do not change what a program does, so they need no other build
   const digest = createHash("sha256")
-    .update(JSON.stringify([...contents, ldflags, tool.binaries]))
+    .update(JSON.stringify([...contents, ldflags, binaries]))
     .digest("hex")
     .slice(0, 12);
-  return { name, version, moduleDirectory, versionOf: tool.versionOf, binaries: tool.binaries, ldflags, digest };
+  return { name, version, moduleDirectory, versionOf, binaries, aliases, compilation, ldflags, digest };
 }
 
 /** The version of a module that a go.mod requires. */
