@@ -235,10 +235,9 @@ export class Account {
     });
   }
 
-  recordRefusedCreate = (object: ManagedObject, intent: Intent): void =>
-    this.#memory.recordRefusedCreate(object, intent);
+  recordFutileCreate = (object: ManagedObject, intent: Intent): void => this.#memory.recordFutileCreate(object, intent);
 
-  isCreateRefused = (object: ManagedObject, intent: Intent): boolean => this.#memory.isCreateRefused(object, intent);
+  isCreateFutile = (object: ManagedObject, intent: Intent): boolean => this.#memory.isCreateFutile(object, intent);
 
   recordRefusedMark = (object: ManagedObject, id: string): void => this.#memory.recordRefusedMark(object, id);
 

@@ -30,6 +30,11 @@ export class CreateSettlement {
     this.#settlements.set(metadata.uid, { last, at: at + settleTimeMs(this.#deadlineMs) });
   }
 
+  /** Call it when an answer has ended the create of this intent, whatever it says: nothing of it can arrive later. */
+  recordAnswer({ metadata }: ManagedObject, { last }: Intent): void {
+    this.#settlements.set(metadata.uid, { last, at: this.#clock.now() });
+  }
+
   /** Milliseconds until the create is settled; negative when it is settled. `serviceTime`: see ServiceTime. */
   remainingMs({ metadata }: ManagedObject, intent: Intent, serviceTime: number): number {
     const now = this.#clock.now();

@@ -59,15 +59,15 @@ it("a refused create counts for its intent and its object alone", () => {
   const { memory } = given();
   const [one, other] = ["a", "b"].map((uid) => ({ metadata: { uid } })) as [ManagedObject, ManagedObject];
   const [intent, next] = [1, 2].map((last) => ({ signed: true, first: 1, last }) as const) as [Intent, Intent];
-  memory.recordRefusedCreate(one, intent);
+  memory.recordFutileCreate(one, intent);
   const asked = [
-    memory.isCreateRefused(one, intent),
-    memory.isCreateRefused(one, next),
-    memory.isCreateRefused(other, intent),
+    memory.isCreateFutile(one, intent),
+    memory.isCreateFutile(one, next),
+    memory.isCreateFutile(other, intent),
   ];
   expect(asked).toEqual([true, false, false]);
   memory.forget("a");
-  expect(memory.isCreateRefused(one, intent)).toBe(false);
+  expect(memory.isCreateFutile(one, intent)).toBe(false);
 });
 
 it("modules that were left are those of one remote, until somebody takes them", () => {

@@ -19,7 +19,7 @@ export class ObjectMemory {
   readonly corrections: CorrectionCounter;
   readonly createSettlement: CreateSettlement;
   readonly #clock: Clock;
-  readonly #refusedCreates = new Map<string, number>();
+  readonly #futileCreates = new Map<string, number>();
   /** Uids of objects, by the id of the remote that was found again for the object. */
   readonly #claims = new Map<string, string>();
   /** By the uid of an object: the failures of the account in which its last attempt failed. */
@@ -41,15 +41,15 @@ export class ObjectMemory {
   }
 
   /**
-   * Records that the create of this intent made nothing in its account: the service refused it, or a search has proved
-   * it. So no reconcile has to search for the remote.
+   * Records that the create of this intent made nothing in its account: it was not sent, or a search has proved it. So no
+   * reconcile has to search for the remote.
    */
-  recordRefusedCreate(object: ManagedObject, intent: Intent): void {
-    this.#refusedCreates.set(object.metadata.uid, intent.last);
+  recordFutileCreate(object: ManagedObject, intent: Intent): void {
+    this.#futileCreates.set(object.metadata.uid, intent.last);
   }
 
-  isCreateRefused(object: ManagedObject, intent: Intent): boolean {
-    return this.#refusedCreates.get(object.metadata.uid) === intent.last;
+  isCreateFutile(object: ManagedObject, intent: Intent): boolean {
+    return this.#futileCreates.get(object.metadata.uid) === intent.last;
   }
 
   /** Records that the service refused another owner mark for this remote. A single refusal may have another cause. */
@@ -137,7 +137,7 @@ export class ObjectMemory {
   forget(uid: string): void {
     this.#failedIn.get(uid)?.forget(uid);
     this.#failedIn.delete(uid);
-    this.#refusedCreates.delete(uid);
+    this.#futileCreates.delete(uid);
     this.#refusedMarks.delete(uid);
     this.#unansweredUpdates.delete(uid);
     for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);

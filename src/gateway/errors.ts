@@ -106,12 +106,29 @@ const isKind =
   (error: unknown): error is GatewayError =>
     isGatewayError(error) && kinds.includes(error.kind);
 
-/** Whether the service may or may not have carried out a write. */
-export const isOutcomeUnknown = isKind("unknown", "failed");
-/** The service may have carried the change out: the outcome is unknown, or the answer cannot be read. */
-export const mayBeCarriedOut = isKind("unknown", "failed", "unreadable");
+/**
+ * Whether the service may have carried the change out. Only a change that was not sent is certain not to be: the API page
+ * states no status codes of failures, so none of them proves anything.
+ */
+export const mayBeCarriedOut = (error: unknown): boolean => isGatewayError(error) && error.kind !== "unsent";
+
+/**
+ * By the HTTP standard, an answer with one of these status codes comes from whoever decides about the request, and ends
+ * it. Other codes may come from a proxy that gave up, such as 408, 502 and 504, or have no meaning that is known here.
+ */
+const ENDING: ReadonlySet<number> = new Set([
+  ...[200, 201, 204, 400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422, 428, 429, 431, 451],
+]);
+
+/** Whether the service may carry out the change after this error, since no answer has ended the request. */
+export const mayArriveLate = (error: unknown): boolean =>
+  isGatewayError(error) && error.kind !== "unsent" && !ENDING.has(error.status ?? 0);
+
+/** Whether nobody has said that the change is not carried out. */
+export const isUnanswered = (error: unknown): boolean => mayArriveLate(error) || isKind("unreadable")(error);
+
 export const isLimited = isKind("limited");
-/** The service answered that it does not carry the request out. */
+/** The service answered that it does not carry the request out, which proves nothing. */
 export const isRefused = (error: unknown): error is GatewayError =>
   isKind("refused", "redirected")(error) || isUnsupported(error);
 /** The service could not be reached or could not answer. The request itself is not at fault. */

@@ -37,7 +37,7 @@ describe.each(["create", "update"] as const)("objects whose %s failed, one after
     await scene.clock.advance(1000);
     // this answer says nothing about the route
     scene.gateway.refuse(verb, 422);
-    expect(await callsOf(first)).toHaveLength(1);
+    expect((await callsOf(first)).filter((call) => call !== "list")).toHaveLength(1);
     expect(await callsOf(second)).toEqual([]);
     await scene.clock.advance(2000);
     expect(await callsOf(second)).toHaveLength(1);

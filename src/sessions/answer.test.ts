@@ -33,7 +33,8 @@ describe("answerOf", () => {
     ["done, with an unreadable answer", "stop", { kind: "unreadable", status: 200 }, { outcome: "done" }],
     ["no such session", "stop", { status: 404 }, { outcome: "refusal", reason: "SessionOffline" }],
     ["no permission", "stop", { status: 403 }, { outcome: "refusal", reason: "Refused" }],
-    ["a redirect", "stop", { kind: "redirected", status: 302 }, { outcome: "refusal", reason: "Refused" }],
+    ["a redirect", "stop", { kind: "redirected", status: 302 }, { outcome: "doubt" }],
+    ["a proxy that gave up", "stop", { status: 408 }, { outcome: "doubt" }],
     [
       "a known reason",
       "update",

@@ -1,4 +1,4 @@
-import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
+import { type GatewayError, isGatewayError, mayArriveLate } from "../gateway/errors.ts";
 import type { ResultReason } from "../kinds/agent-command.ts";
 import { updateRefusal } from "./update-refusal.ts";
 
@@ -29,9 +29,8 @@ export function answerOf(request: Request, error: unknown): Answer {
     case "unreadable":
       return { outcome: "done" };
     case "redirected":
-      return { outcome: "refusal", reason: "Refused", message };
     case "refused":
-      return refused(request, error, message);
+      return mayArriveLate(error) ? { outcome: "doubt", message } : refused(request, error, message);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Body, CallOptions, GatewayClient } from "../../gateway/client.ts";
-import { isNotFound, isOutcomeUnknown } from "../../gateway/errors.ts";
+import { isNotFound, mayArriveLate, mayBeCarriedOut } from "../../gateway/errors.ts";
 import { ownerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -17,7 +17,7 @@ export interface ModulesOptions extends CallsOptions {
    * this.
    */
   maxAgeMs: number;
-  /** Called when a change got no answer, so that the service may or may not carry it out. */
+  /** Called when no answer has ended a change, so that the service may carry it out later. */
   onUnansweredChange: () => void;
 }
 
@@ -129,7 +129,8 @@ export class Modules implements UpdatableRemotes {
         request,
       );
     } catch (error) {
-      if (isOutcomeUnknown(error)) onUnansweredChange();
+      if (mayArriveLate(error)) onUnansweredChange();
+      if (mayBeCarriedOut(error)) this.#seen.get(id)?.delete(member);
       throw error;
     }
   }

@@ -269,7 +269,7 @@ export class Accounts {
     const intent = signedIntentOf(object);
     if (intent?.account === undefined) return this.specifiedNameOf(object);
     const account = this.#credentials.known(metadata.namespace, intent.account)?.shared.account;
-    return account?.isCreateRefused(object, intent) ? this.specifiedNameOf(object) : intent.account;
+    return account?.isCreateFutile(object, intent) ? this.specifiedNameOf(object) : intent.account;
   }
 
   /** The GatewayAccount that the spec asks for. "" for the operator's own. */

@@ -291,7 +291,7 @@ describe("a create that was refused", () => {
     expect(await scene.reconcile(object)).toEqual({ backoff: true, atLeastSeconds: 7 });
     await scene.clock.advance(7000);
     await scene.reconcile(object);
-    expect(scene.gateway.takeCalls()).toEqual(["create", "create"]);
+    expect(scene.gateway.takeCalls()).toEqual(["create", "list", "create"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 });

@@ -1,7 +1,14 @@
 import type { Account } from "../../account/account.ts";
 import type { CreatableRemotes } from "../../account/remotes/remotes.ts";
 import type { RequestOptions } from "../../account/requests/calls.ts";
-import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
+import {
+  type GatewayError,
+  isGatewayError,
+  isLimited,
+  isUnauthorized,
+  mayArriveLate,
+  mayBeCarriedOut,
+} from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, type SignedIntent, sendWindowMs, signedIntentOf } from "../../objects/intent.ts";
@@ -31,6 +38,7 @@ import { refuseOtherHolder } from "../find/holders.ts";
 import { refuseCreateInMassLoss } from "../find/mass-loss.ts";
 import { forgetCopiedOwner } from "../find/recorded-owner.ts";
 import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
+import { findInterruptedCreate } from "../find/ways/by-intent.ts";
 import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { checkOutputSecret, keepShownOnce } from "./output-secret.ts";
@@ -56,7 +64,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
   if (elapsed > sendWindowMs(account.deadlineMs)) {
-    account.recordRefusedCreate(context.object, intent);
+    account.recordFutileCreate(context.object, intent);
     throw new Retry(
       "Creating",
       "Waiting to try again, no action is needed: recording the create took longer than it may",
@@ -152,7 +160,7 @@ async function recordIntentOfKnownAccount(context: ReconcileContext, open: Body)
   const [known, recorded] = await Promise.allSettled([ensureAccountKnown(context), recordIntent(context, open)]);
   if (recorded.status === "rejected") throw recorded.reason;
   if (known.status === "fulfilled") return recorded.value;
-  account.recordRefusedCreate(object, recorded.value);
+  account.recordFutileCreate(object, recorded.value);
   throw known.reason;
 }
 
@@ -161,34 +169,40 @@ async function recordIntentOfKnownAccount(context: ReconcileContext, open: Body)
  * somebody else.
  */
 const hasMadeNothing = ({ account, object }: ReconcileContext, before: SignedIntent): boolean =>
-  object.status?.id === undefined && before.old === undefined && account.isCreateRefused(object, before);
+  object.status?.id === undefined && before.old === undefined && account.isCreateFutile(object, before);
 
+/**
+ * A failure proves nothing if the create was sent. Throws the error, and leaves the create open, until it can be searched
+ * for: after an answer that has ended it, one list is enough. That list is read at once, so that no object reports a
+ * refusal while its remote exists.
+ */
 async function handleFailure(
   context: ReconcileContext,
   { account, intent }: Sending,
   error: GatewayError,
 ): Promise<Remote> {
-  if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
-  account.recordRefusedCreate(context.object, intent);
-  return takeExistingOrThrow(context, error);
-}
-
-/**
- * Services have several status codes for a name that is taken, so this searches the account for the remote that has the
- * name.
- */
-async function takeExistingOrThrow(context: ReconcileContext, error: GatewayError): Promise<Remote> {
-  const mayBeTaken = [400, 409, 422].includes(error.status ?? 0);
-  const existing = mayBeTaken ? ((await findSharedEntry(context)) ?? (await adoptExisting(context, error))) : undefined;
+  if (!mayBeCarriedOut(error)) account.recordFutileCreate(context.object, intent);
+  if (mayArriveLate(error) || !mayBeCarriedOut(error)) throw error;
+  const [answeredAt, { status = 0 }] = [context.clock.now(), error];
+  account.createSettlement.recordAnswer(context.object, intent);
+  // A list would have to wait, or be refused, as well. The next reconcile reads it before it creates.
+  if (isLimited(error) || isUnauthorized(error)) throw error;
+  const { location, naturalKey } = context.kind;
+  const mayBeTaken = naturalKey !== undefined && TAKEN.has(status);
+  const existing =
+    location.type === "entry"
+      ? await findEntry(context)
+      : await (mayBeTaken ? adoptNamed(context, error, answeredAt) : findInterruptedCreate(context, intent));
   if (existing) return existing;
+  account.recordFutileCreate(context.object, intent);
   throw error;
 }
 
-/**
- * An entry has no owner, so an entry that somebody else has created meanwhile will do. Undefined for other kinds, whose
- * specs name no id.
- */
-async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
+/** Services have several status codes for a name that is taken. */
+const TAKEN: ReadonlySet<number> = new Set([400, 409, 422]);
+
+/** An entry has no owner, so an entry that somebody else has created meanwhile will do. */
+async function findEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = idFromSpec(context.kind, context.object, context.cluster);
   const remote = id === undefined ? undefined : await readRemote(context, id);
   if (remote) noteEntryOrigin(context, isPreexisting(context, remote.id));
@@ -197,17 +211,20 @@ async function findSharedEntry(context: ReconcileContext): Promise<Remote | unde
 
 /**
  * Adopts the remote that has the natural key of the spec, when it carries this object's owner mark: an earlier object
- * of the same name left it. Throws Blocked when the remote is somebody else's, and returns undefined when there is
- * none.
+ * of the same name left it, or this create has made it. Throws Blocked when the remote is somebody else's, and returns
+ * undefined when there is none. `since`: lists that began earlier do not count.
  */
-async function adoptExisting(context: ReconcileContext, error: GatewayError): Promise<Remote | undefined> {
-  const remote = await findByNaturalKey(context, context.clock.now());
+async function adoptNamed(context: ReconcileContext, error: GatewayError, since: number): Promise<Remote | undefined> {
+  const remote = await findByNaturalKey(context, since);
   if (!remote) return undefined;
   if (isMarkOf(ownerMarkOf(remote), context.owner) && isUnclaimed(context, remote)) {
     context.changes.push({ type: "Adopted", id: remote.id });
     context.state.origin = originOfMarked(context.object);
     return remote;
   }
+  // A refusal and a name without a mark: somebody else has it. A later search must not take it for this create's.
+  const { intent } = context.object;
+  if (intent) context.account.recordFutileCreate(context.object, intent);
   await refuseOtherHolder(context, remote.id);
   refuseForeignMark(context, remote);
   const way = context.cluster.mayAdopt(context.object)

@@ -1,4 +1,4 @@
-import { type GatewayError, isGatewayError, isUnsupported, mayBeCarriedOut } from "../../gateway/errors.ts";
+import { type GatewayError, isGatewayError, isUnanswered, isUnsupported } from "../../gateway/errors.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { withArticle } from "../../schema/article.ts";
 import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
@@ -103,7 +103,8 @@ async function sendDelete(context: ReconcileContext, id: string, assertUnused: (
   try {
     return await creatableRemotesOf(context).delete(id, { ...requestOptions(context), assertValid });
   } catch (error) {
-    if (mayBeCarriedOut(error)) context.account.deleteLimiter.recordUncertain(id);
+    // A refusal excuses no later 404: under the key of another account, each deletion would be refused or not found.
+    if (isUnanswered(error)) context.account.deleteLimiter.recordUncertain(id);
     throw error;
   }
 }

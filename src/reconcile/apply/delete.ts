@@ -102,7 +102,7 @@ async function retireUnrecorded(context: ReconcileContext): Promise<void> {
   const { object, kind, account } = context;
   const { id } = object.status ?? {};
   const intent = openIntentOf(object);
-  if (!kind.replacement || id === undefined || !intent || account.isCreateRefused(object, intent)) return;
+  if (!kind.replacement || id === undefined || !intent || account.isCreateFutile(object, intent)) return;
   const created = await findInterruptedCreate(context, intent);
   // The search has noted the origin of what it found.
   delete context.state.origin;
@@ -162,7 +162,7 @@ function prepareRetention(context: ReconcileContext): void {
   if (!intent || kind.location.type !== "collection") return;
   if (leavesItsRemote(object) && !isOrphan(object)) {
     const { account } = context;
-    if (!account.isCreateRefused(object, intent)) {
+    if (!account.isCreateFutile(object, intent)) {
       // While the time of the service is unknown, the intent counts as recorded just now.
       const time = account.serviceTime.isKnown ? serviceNow(context) : intent.last;
       refuseUnsettled(account.createSettlement.remainingMs(object, intent, time));

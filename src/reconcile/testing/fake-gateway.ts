@@ -2,7 +2,7 @@ import type { Body, CallOptions, GatewayClient, Page } from "../../gateway/clien
 import { type Failure, GatewayError, kindOfStatus } from "../../gateway/errors.ts";
 import type { Module, ModuleOwner, Resource } from "../../gateway/resource.ts";
 import { eventSources, eventSubscriptions } from "../../gateway/resources/index.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { answerTo, updated } from "../../schema/wire/prediction.ts";
 
 export type FakeRemote = Record<string, unknown> & { id: string };
@@ -54,7 +54,7 @@ export class FakeGateway {
   readonly unlisted = new Set<string>();
   /** Called with each call before it is carried out. */
   beforeCall: (call: Call) => void = () => {};
-  readonly #clock: Clock;
+  readonly #clock: VirtualClock;
   /** The calendar of the service. */
   calendar = (): Date => this.#clock.date();
   /** By the client: called with the header `Date` of each answer to it. */
@@ -63,7 +63,7 @@ export class FakeGateway {
   readonly #faults: { verb: Verb; fault: Fault }[] = [];
   #created = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: VirtualClock) {
     this.#clock = clock;
   }
 
@@ -81,6 +81,11 @@ export class FakeGateway {
   /** The next call of this verb is refused and not carried out. */
   refuse(verb: Verb, status: number, more: Partial<Failure> = {}): void {
     this.#faults.push({ verb, fault: { done: false, failure: { kind: kindOfStatus(status), status, ...more } } });
+  }
+
+  /** The next call of this verb is carried out, and answered as if it had been refused. */
+  answerWrongly(verb: Verb, status: number): void {
+    this.#faults.push({ verb, fault: { done: true, failure: { kind: kindOfStatus(status), status } } });
   }
 
   /** The next call of this verb never arrives. `kind`: the error that the caller gets. */
@@ -261,6 +266,8 @@ export class FakeGateway {
       return work() as never;
     }
     const { done, failure } = plannedFault.fault;
+    // A list that began before the answer is older than one that begins after it.
+    if (verb === "create") this.#clock.pass(1);
     const result = done ? (work() as { id?: string } | undefined) : undefined;
     const id = failure.kind === "unreadable" ? { id: result?.id } : {};
     throw new GatewayError({

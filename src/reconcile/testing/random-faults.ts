@@ -31,7 +31,10 @@ export class Faults {
   plan(verb: (typeof verbs)[number], how: (typeof faults)[number]): void {
     const { gateway } = this.#scene;
     if (verb === "create") this.#planned.push(how);
-    if (how === "lost") gateway.loseAnswer(verb);
+    const [what, status] = how.split(" ");
+    if (what === "done") gateway.answerWrongly(verb, Number(status));
+    else if (how === "late 408") gateway.refuse(verb, 408);
+    else if (how === "lost") gateway.loseAnswer(verb);
     else if (how === "unreadable") gateway.loseAnswer(verb, { kind: "unreadable" });
     else if (how === "swallowed" || how === "late") gateway.swallow(verb);
     else if (how === "unsent") gateway.swallow(verb, "unsent");
@@ -63,7 +66,7 @@ export class Faults {
   created(resource: string, body: Record<string, unknown> = {}): void {
     const kind = resources.find(({ resource: remote }) => remote.name === resource);
     const until = this.#scene.clock.now() + LATEST_MS;
-    if (this.#planned.shift() === "late" && kind) this.#late.push({ kind, body, until });
+    if (this.#planned.shift()?.startsWith("late") && kind) this.#late.push({ kind, body, until });
   }
 
   /** Carries out the late creates. Returns whether there were any. */

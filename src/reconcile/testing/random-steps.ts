@@ -4,7 +4,11 @@ import { subjects } from "./random-subjects.ts";
 
 export const verbs = ["create", "get", "update", "delete", "list"] as const;
 export const writes = ["annotate", "writeStatus", "removeFinalizer"] as const;
-export const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400", "405", "429", "500", "503"] as const;
+/** Of a fault in two words, the first says what becomes of the request, and the second is the status of its answer. */
+export const faults = [
+  ...["late", "late 408", "lost", "swallowed", "unsent", "unreadable", "done 400", "done 408", "done 429"],
+  ...["400", "405", "429", "500", "503"],
+] as const;
 
 /** The objects between which a remote moves. */
 export const sides = ["heir", "subject"] as const;

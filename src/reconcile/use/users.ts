@@ -115,7 +115,7 @@ const namesID = (kind: Kind, { spec }: ManagedObject, id: string): boolean =>
  */
 function mayBeCreating({ account }: ReconcileContext, object: ManagedObject): boolean {
   const intent = isDeleting(object) || object.status?.id === undefined ? openIntentOf(object) : undefined;
-  return intent !== undefined && !account.isCreateRefused(object, intent);
+  return intent !== undefined && !account.isCreateFutile(object, intent);
 }
 
 function isListRecent({ account, clock }: ReconcileContext, kind: Kind, maxAgeMs: number): boolean {

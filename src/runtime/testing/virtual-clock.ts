@@ -6,7 +6,7 @@ interface Due {
   callback: () => void;
 }
 
-/** A clock that only `advance` moves. */
+/** A clock that only `advance` and `pass` move. */
 export class VirtualClock implements Clock {
   readonly #timers = new Set<Due>();
   #epoch: number;
@@ -30,6 +30,11 @@ export class VirtualClock implements Clock {
     this.#epoch += milliseconds;
   }
 
+  /** Moves the time, but fires no timer before the next `advance`. */
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
   setTimeout(callback: () => void, milliseconds: number): Timer {
     const due = { at: this.#now + Math.max(milliseconds, 0), sequence: this.#sequence++, callback };
     this.#timers.add(due);
@@ -51,7 +56,7 @@ export class VirtualClock implements Clock {
       next.callback();
       await settle();
     }
-    this.#now = end;
+    this.#now = Math.max(this.#now, end);
   }
 
   #next(end: number): Due | undefined {

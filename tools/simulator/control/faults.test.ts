@@ -42,6 +42,20 @@ describe("actions", () => {
     expect([empty.status, await empty.text()]).toEqual([503, ""]);
   });
 
+  it("answer something else although the request is carried out", async () => {
+    fault({ status: 400, handledAfterMs: 0 });
+    expect((await post()).status).toBe(400);
+    expect([made(), last()]).toMatchObject([1, { status: 400, handled: true }]);
+  });
+
+  it("answer something else, and carry the request out later", async () => {
+    fault({ status: 408, handledAfterMs: 60 });
+    expect((await post()).status).toBe(408);
+    expect(made()).toBe(0);
+    await expect.poll(made, patient).toBe(1);
+    expect(last()).toMatchObject({ status: 408, handled: true });
+  });
+
   it("delay", async () => {
     fault({ delayMs: 60 });
     const before = performance.now();

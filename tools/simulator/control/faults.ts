@@ -1,9 +1,17 @@
 import type { Random } from "../random.ts";
 import { matches, type RequestFilter, type RequestLine } from "./request-filter.ts";
 
+/** The caller gets this answer. A body that is a string is sent as it is. */
+interface GivenAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How long after this answer the service handles the request. 0: before it. Default: never. */
+  readonly handledAfterMs?: number;
+}
+
 export type FaultAction =
-  /** The service does not handle the request; the caller gets this answer. A body that is a string is sent as it is. */
-  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | GivenAnswer
   /** The service handles the request after this time, even if the caller has disconnected by then. */
   | { readonly delayMs: number }
   /** The connection is destroyed before the request is handled, or instead of the answer. */

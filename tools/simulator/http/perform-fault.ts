@@ -15,7 +15,7 @@ export interface Exchange {
 const page = "<!doctype html><html><body><h1>Something went wrong</h1></body></html>";
 
 export async function performFault(action: FaultAction, { response, handle, instead }: Exchange): Promise<void> {
-  if ("status" in action) return sendGiven(response, instead(action));
+  if ("status" in action) return answerInstead(action, { response, handle, instead });
   if ("rateLimit" in action) return send(response, instead(limited(action.rateLimit.retryAfterSeconds)));
   if ("delayMs" in action) {
     await sleep(action.delayMs);
@@ -33,6 +33,18 @@ export async function performFault(action: FaultAction, { response, handle, inst
 
 // an answer with status 204 cannot have a body
 const garbled = ({ status }: Answer): number => (status === 204 ? 200 : status);
+
+function answerInstead(
+  { handledAfterMs: later, ...answer }: Extract<FaultAction, { status: number }>,
+  { response, handle, instead }: Exchange,
+): void {
+  const handleUnseen = () => {
+    handle();
+    return instead(answer);
+  };
+  if (later) setTimeout(handleUnseen, later).unref();
+  sendGiven(response, later === 0 ? handleUnseen() : instead(answer));
+}
 
 function sendGiven(response: ServerResponse, answer: Answer): void {
   const { status, body, headers } = answer;

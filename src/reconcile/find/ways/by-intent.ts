@@ -54,7 +54,7 @@ export async function findSuccessor(
 }
 
 async function findCreated(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
-  if (context.account.isCreateRefused(context.object, intent)) return undefined;
+  if (context.account.isCreateFutile(context.object, intent)) return undefined;
   return findInterruptedCreate(context, intent);
 }
 
@@ -81,7 +81,7 @@ export async function findInterruptedCreate(
     return created;
   }
   refuseUnsettled(wait);
-  context.account.recordRefusedCreate(context.object, intent);
+  context.account.recordFutileCreate(context.object, intent);
   return undefined;
 }
 

@@ -131,5 +131,5 @@ const withID =
 /** The intent of a create that may have been sent and whose outcome the status does not have. */
 function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
   const intent = openIntentOf(object);
-  return intent && !account.isCreateRefused(object, intent) ? intent : undefined;
+  return intent && !account.isCreateFutile(object, intent) ? intent : undefined;
 }
