@@ -291,6 +291,8 @@ export interface AccountConfig extends ClusterConfig {
   apiKey: (() => Promise<string>) | undefined;
   clusterID: string | undefined;
   requestsPerMinute: number;
+  /** The most remotes that a command deletes in a minute; 0: no limit. */
+  deletesPerMinute: number;
   requestSeconds: number;
 }
 
@@ -303,11 +305,12 @@ const account = z
     GATEWAY_API_KEY_FILE: z.string().optional(),
     CLUSTER_ID: z.string().optional(),
     REQUESTS_PER_MINUTE: count.prefault("100"),
+    MAX_DELETES_PER_MINUTE: count.prefault("60"),
     REQUEST_TIMEOUT: duration.prefault("30s"),
   })
   .refine(mayBePlaintext, plaintextProblem);
 
-/** Reads the variables of commands that only read the account. `flags` come before the environment. */
+/** Reads the variables of commands that use the account. `flags` come before the environment. */
 export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.ProcessEnv = process.env): AccountConfig {
   // a file that a flag names comes before a key of the environment
   const { GATEWAY_API_KEY: key, ...others } = env;
@@ -320,6 +323,7 @@ export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.Pro
     apiKey: GATEWAY_API_KEY || GATEWAY_API_KEY_FILE ? keySource(GATEWAY_API_KEY, GATEWAY_API_KEY_FILE) : undefined,
     clusterID: values.CLUSTER_ID,
     requestsPerMinute: values.REQUESTS_PER_MINUTE,
+    deletesPerMinute: values.MAX_DELETES_PER_MINUTE,
     requestSeconds: values.REQUEST_TIMEOUT,
   };
 }

@@ -247,6 +247,51 @@ describe("what converges", () => {
   });
 });
 
+/** Who may have what sends a change to the service: the rooms of `account`, and who opens an account. */
+const senders = ["account", "account/requests", "account/remotes", "operator/accounts"];
+
+/** Here a client is only a type: of an account that is a copy, and of a command that `Collection.perform` sends. */
+const namingClients = ["src/plan/account-copy.ts", "src/sessions/command-reconciler.ts"].map((path) =>
+  path.replaceAll("/", sep),
+);
+
+describe("what changes the account", () => {
+  const client = join("src", "gateway", "client.ts");
+  const names = /\bGatewayClient\b/;
+
+  it("is sent by the account alone, so that each change passes its checks", () => {
+    const knowing = production.filter(
+      (file) => file !== client && names.test(withoutComments(readFileSync(join(root, file), "utf8"))),
+    );
+    expect(knowing.length).toBeGreaterThan(3);
+    const others = knowing.filter((file) => !senders.includes(room(file)) && !namingClients.includes(file));
+    expect(others).toEqual([]);
+    const making = imports.filter(
+      ({ to, from, typeOnly }) => to === client && !typeOnly && namingClients.includes(from),
+    );
+    expect(making.map(reported)).toEqual([]);
+  });
+
+  it("is asked for by a reconcile, also when a command wants it", () => {
+    const forbidden = [join("src", "account", "account.ts"), join("src", "account", "command-account.ts")];
+    const isRemotes = (to: string) => to.startsWith(join("src", "account", "remotes"));
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        room(from) === "cli" && (forbidden.includes(to) || isRemotes(to) || /^src.reconcile\b/.test(to)),
+    );
+    expect(wrong.map(reported)).toEqual([]);
+    const opening = imports.filter(({ to }) => to === forbidden[1]).map(({ from }) => from);
+    expect(opening).toEqual([join("src", "plan", "account-changes.ts")]);
+  });
+
+  it("is deleted after one list of checks", () => {
+    const callers = production.filter((file) =>
+      /\bdeleteRemote\(/.test(withoutComments(readFileSync(join(root, file), "utf8"))),
+    );
+    expect(callers.map((file) => file.split(sep).at(-1)).sort()).toEqual(["delete-remote.ts", "delete-unused.ts"]);
+  });
+});
+
 describe("the definitions of the kinds", () => {
   it("do no I/O", () => {
     // of node:crypto only what parses

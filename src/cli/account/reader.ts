@@ -1,6 +1,7 @@
 import { RequestBudget } from "../../account/requests/request-budget.ts";
-import { GatewayClient, type Page } from "../../gateway/client.ts";
+import type { Page } from "../../gateway/client.ts";
 import { isForbidden, isGatewayError, isLimited, isNotFound, isUnauthorized } from "../../gateway/errors.ts";
+import { GatewayReader } from "../../gateway/reader.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "../../gateway/resource.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { textOf } from "../../runtime/log.ts";
@@ -15,14 +16,14 @@ const ATTEMPTS = 5;
 /** The account cannot be reached or refuses the key. Any other request would fail as well, so the command ends. */
 export class AccountFailure extends CommandError {}
 
-/** Reads an account within the request budget. It writes nothing unless `delete` or `setMetadata` is called. */
+/** Reads an account within the request budget. It cannot change anything: see `AccountChanges`. */
 export class AccountReader implements AsyncDisposable {
-  readonly #client: GatewayClient;
+  readonly #client: GatewayReader;
   readonly #budget: RequestBudget;
 
   constructor({ baseURL, apiKey, proxies, requestsPerMinute, requestSeconds }: Credentials) {
     const timeoutMs = requestSeconds * 1000;
-    this.#client = new GatewayClient({ baseURL, apiKey, proxies, timeoutMs, userAgent: OPERATOR_NAME });
+    this.#client = new GatewayReader({ baseURL, apiKey, proxies, timeoutMs, userAgent: OPERATOR_NAME });
     this.#budget = new RequestBudget({ perMinute: requestsPerMinute, clock: systemClock });
   }
 
@@ -62,28 +63,6 @@ export class AccountReader implements AsyncDisposable {
         if (isNotFound(error)) return null;
         throw error;
       });
-    });
-  }
-
-  /** Leaves all other members as they are. */
-  setMetadata(resource: Resource, id: string, metadata: string): Promise<Remote> {
-    return this.#patiently(`update ${resource.path}/${id}`, async () => {
-      await this.#budget.acquire("edit");
-      return this.#client.update(resource, id, { metadata });
-    });
-  }
-
-  /** False: there was no such remote. */
-  delete(resource: Resource, id: string): Promise<boolean> {
-    return this.#patiently(`delete ${resource.path}/${id}`, async () => {
-      await this.#budget.acquire("edit");
-      try {
-        await this.#client.delete(resource, id);
-        return true;
-      } catch (error) {
-        if (isNotFound(error)) return false;
-        throw error;
-      }
     });
   }
 

@@ -1,12 +1,12 @@
 import type { Config } from "../../config.ts";
-import { GatewayClient } from "../../gateway/client.ts";
 import { isGatewayError, NO_API_KEY, PROXY_REFUSED } from "../../gateway/errors.ts";
+import { GatewayReader } from "../../gateway/reader.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
 
 /** Sends one request to the service. It changes nothing, and every key may send it. */
 export async function checkGateway({ baseURL, apiKey, proxies, requestSeconds }: Config): Promise<string> {
-  const client = new GatewayClient({
+  const client = new GatewayReader({
     ...{ baseURL, apiKey, proxies },
     timeoutMs: requestSeconds * 1000,
     userAgent: OPERATOR_NAME,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { Kind } from "../../schema/define.ts";
-import { markedWithoutObject, unmanaged, withoutRemote } from "../orphans/orphans.ts";
+import { leftovers, withoutRemote } from "../orphans/orphans.ts";
 import { findNodes } from "./find.ts";
 import { graphOf, usersOf } from "./graph.ts";
 import { keyOf } from "./output.ts";
@@ -29,9 +29,11 @@ test("an object without a remote uses what its spec names", () => {
 });
 
 test("remotes without an object, unmanaged remotes, and objects whose remote is gone are found", () => {
-  expect(keys(markedWithoutObject(graph, "c1"))).toEqual(["IPPolicy/ipp_left"]);
-  expect(markedWithoutObject(graph, "c2")).toEqual([]);
-  expect(keys(unmanaged(graph))).toEqual(["IPPolicy/ipp_nobody", "TunnelGroupBackend/bkdtg_1"]);
+  const found = (clusterID: string, isUnmanaged: boolean) =>
+    keys(leftovers({ graph, clusterID, objects: new Map() }, isUnmanaged));
+  expect(found("c1", false)).toEqual(["IPPolicy/ipp_left"]);
+  expect(found("c2", false)).toEqual([]);
+  expect(found("c1", true)).toEqual(["IPPolicy/ipp_left", "IPPolicy/ipp_nobody", "TunnelGroupBackend/bkdtg_1"]);
   expect(keys(withoutRemote(graph))).toEqual(["IPPolicy/team/lost"]);
 });
 

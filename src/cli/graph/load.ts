@@ -16,12 +16,17 @@ import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
-import { isIn, namespacesWithDefault } from "./accounts.ts";
+import { namespacesWithDefault, objectsIn } from "./accounts.ts";
 import { type Graph, graphOf, type IsRead } from "./graph.ts";
 import { groupsOf } from "./sessions.ts";
 
 export interface Loaded {
   graph: Graph;
+  /**
+   * All objects that could be read, also those whose remotes are in other accounts. With `marks` they were read after
+   * the remotes, so that each object is here whose remote is in the graph.
+   */
+  objects: ReadonlyMap<Kind, readonly ManagedObject[]>;
   /** One line for each thing that could not be read. If there is one, the graph is incomplete. */
   problems: string[];
   /** The id of the cluster in owner marks. Undefined: it cannot be read. */
@@ -52,15 +57,12 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   const remotes = await remotesOf(what.listed ?? kinds, { ...reading, isMarkNeeded });
   const sessions = groupsOf((what.sessions && (await listed(tunnelSessions, reading))) || []);
   terminal.progress?.("");
-  const ours = new Map(
-    [...objects].map(([kind, all]): [Kind, ManagedObject[]] => [
-      kind,
-      all.filter((one) => isIn(credentials, one, defaults)),
-    ]),
-  );
+  const areGiven = flags.account === undefined && (flags.baseUrl !== undefined || flags.apiKeyFile !== undefined);
+  const ours = objectsIn(credentials, { objects, remotes, defaults }, areGiven);
+  const later = what.marks ? await readObjects(cluster.client, scope, []) : { objects };
   return {
     graph: graphOf(remotes, ours, { isRead, sessions }),
-    problems,
+    ...{ objects: later.objects, problems },
     clusterID: config.clusterID ?? (await clusterIDOf(cluster.client)),
   };
 }
@@ -202,7 +204,7 @@ async function listAllowed(
 }
 
 /** The uid of the namespace kube-system. Undefined if it may not be read. */
-export async function clusterIDOf(client: KubeClient): Promise<string | undefined> {
+export async function clusterIDOf(client: Pick<KubeClient, "get">): Promise<string | undefined> {
   const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
   try {
     return (await client.get(namespaces, { name: "kube-system" })).metadata.uid;

@@ -1,6 +1,7 @@
 import { readAccountConfig } from "../../config.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { AccountChanges } from "../../plan/account-changes.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { durationPattern, durationSeconds } from "../../schema/duration.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
@@ -9,6 +10,7 @@ import { connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { shownOn, WaitTimeout, waitAtMost } from "../cluster/wait.ts";
 import { isKind } from "../graph/find.ts";
+import { clusterIDOf } from "../graph/load.ts";
 import { kubernetesYAML } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal, UsageError } from "../terminal/terminal.ts";
 import { isNear, type Move, type Place } from "./manifest.ts";
@@ -116,8 +118,17 @@ async function handOverByAccount(parts: MoveParts, prepared: Prepared | undefine
   const used = prepared?.old.status?.account || undefined;
   const account = flags.account ?? used;
   const credentials = await findCredentials({ ...flags, namespace, ...(account !== undefined && { account }) });
+  const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  const clusterID = config.clusterID ?? (await clusterIDOf(parts.client));
+  if (clusterID === undefined)
+    throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
+  const { deletesPerMinute } = config;
   await using reader = new AccountReader(credentials);
-  await handOverToCluster(parts, prepared, reader);
+  await using changes = new AccountChanges({ ...credentials, ...{ deletesPerMinute, kinds, clusterID } });
+  await handOverToCluster(parts, prepared, {
+    ...{ clusterID, get: (resource, id) => reader.get(resource, id) },
+    removeOwnerMark: (...given) => changes.removeOwnerMark(...given),
+  });
 }
 
 async function rewrite({ there, move: given }: MoveParts, namespace: string, flags: Flags, terminal: Terminal) {

@@ -1,8 +1,12 @@
 import { beforeEach, expect, test } from "vitest";
+import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import { conditionOf, isReleased, type ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
+import { removeOwnerMark } from "../../reconcile/by-hand.ts";
 import { Scene } from "../../reconcile/testing/scene.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -27,6 +31,8 @@ async function begin(spec: ManagedObject["spec"] = {}): Promise<void> {
 }
 
 beforeEach(() => begin());
+
+const shares = [WeightedBackend, FailoverBackend];
 
 const place = { namespace: "team-a", name: "office" };
 const office: Move = { kind: IPPolicy, from: place, to: place, toContext: "prod/green" };
@@ -54,11 +60,12 @@ function partsOf(around: () => void = () => {}, move = office): MoveParts & { ac
         around();
         return blue.gateway.remote(resource, key);
       },
-      async setMetadata(resource, key, metadata) {
+      clusterID: "blue",
+      async removeOwnerMark(_, object, mark) {
         around();
-        blue.gateway.change(resource, key, { metadata });
+        await removeOwnerMark(blue.contextFor(object), object.status?.id ?? "", mark);
         around();
-        return { id: key };
+        return undefined;
       },
     },
   };
@@ -66,7 +73,11 @@ function partsOf(around: () => void = () => {}, move = office): MoveParts & { ac
 
 async function bothReconcile(): Promise<void> {
   for (const scene of [blue, green]) {
-    for (const object of [known(scene), known(scene, TCPEdge, "ssh")])
+    for (const object of [
+      known(scene),
+      known(scene, TCPEdge, "ssh"),
+      ...shares.map((kind) => known(scene, kind, "share")),
+    ])
       if (object && scene.cluster.exists(object)) await scene.reconcile(object);
   }
 }
@@ -207,13 +218,31 @@ test("nothing is changed when the API server of the other cluster refuses the ne
   expect(ownerMarkOf(remote() ?? {})).toBe("blue/team-a/office");
 });
 
-test("the mark of another object is not removed", async () => {
-  blue.gateway.change(IPPolicy.resource, id, { metadata: '{"tunnelgateway.dev/owner":"red/team-z/office"}' });
+test.each(["red/team-z/office", "red/team-a/office"])("the mark %s of another object is not removed", async (mark) => {
+  blue.gateway.change(IPPolicy.resource, id, { metadata: JSON.stringify({ "tunnelgateway.dev/owner": mark }) });
   await expect(moveWhole()).rejects.toThrow(
-    `IPPolicy team-a/office cannot give ${id} away: its owner mark names red/team-z/office`,
+    `IPPolicy team-a/office cannot give ${id} away: its owner mark names ${mark}`,
   );
-  expect(ownerMarkOf(remote() ?? {})).toBe("red/team-z/office");
+  expect(ownerMarkOf(remote() ?? {})).toBe(mark);
 });
+
+test.each([
+  [WeightedBackend, { backends: [{ backendRef: { id: "bkdtg_1" }, weight: 70 }] }, { bkdtg_1: 70 }],
+  [FailoverBackend, { backendRefs: [{ id: "bkdtg_1" }] }, ["bkdtg_1"]],
+] as const)(
+  "a remote that an update of the metadata alone would empty keeps what it has",
+  async (kind, spec, backends) => {
+    blue.gateway.put(TunnelGroupBackend.resource, { id: "bkdtg_1" } as never);
+    const share = { namespace: "team-a", name: "share" };
+    const shared = blue.idOf(await blue.given(kind, "share", spec as unknown as ManagedObject["spec"]));
+    const parts = partsOf(() => {}, { kind, from: share, to: share, toContext: "prod/green" });
+    green.mayAdopt = false;
+    await moveWhole(parts).catch((error: unknown) => error);
+    const now = blue.gateway.remote(kind.resource, shared) ?? {};
+    expect(ownerMarkOf(now)).toBeUndefined();
+    expect(now).toMatchObject({ backends });
+  },
+);
 
 test("a key of another account is reported", async () => {
   const parts = partsOf();

@@ -1,6 +1,7 @@
 import { updateMembers } from "../../gateway/resource.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
-import { objectOf, ownerMarkOf, ownerOf, withoutOwnerMark } from "../../objects/ownership.ts";
+import { objectOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
+import type { AccountChanges } from "../../plan/account-changes.ts";
 import { isConflict, isNotFound } from "../../runtime/connection/errors.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
@@ -11,7 +12,10 @@ import { type Move, releaseTarget, textOf } from "./manifest.ts";
 import { createNext, type MoveParts, type Prepared, read, release, titleOf, waitForTakeover } from "./steps.ts";
 
 /** What a move to another cluster needs of the account. */
-export type MoveAccount = Pick<AccountReader, "get" | "setMetadata">;
+export interface MoveAccount extends Pick<AccountReader, "get">, Pick<AccountChanges, "removeOwnerMark"> {
+  /** The id of the old cluster in owner marks. */
+  clusterID: string;
+}
 
 // The operators of two clusters do not see each other's objects, and none writes to what carries the mark of the other.
 // So the old object is released first, its operator confirms that it writes nothing more, and the mark is removed before
@@ -68,10 +72,11 @@ async function removeMark({ move, tell }: MoveParts, { old, next }: Prepared, ac
   if (mark === undefined) return;
   const owner = objectOf(mark);
   if (owner !== textOf(move.from) && next && owner === textOf(move.to)) return;
-  if (owner !== textOf(move.from))
+  if (owner !== textOf(move.from) || ownerOf(mark).cluster !== account.clusterID)
     throw new CommandError(`${titleOf(move, move.from)} cannot give ${id} away: its owner mark names ${mark}`);
   refuseFixedMark(move, id, mark);
-  await account.setMetadata(resource, id, withoutOwnerMark(remote["metadata"] as string) ?? "");
+  const reason = await account.removeOwnerMark(move.kind, old, mark);
+  if (reason !== undefined) throw new CommandError(`The mark of ${id} was not removed: ${reason}`);
   tell(`Removed the owner mark of ${titleOf(move, move.from)} from ${id}`);
 }
 

@@ -1,51 +1,47 @@
+import { readAccountConfig } from "../../config.ts";
 import { kinds } from "../../kinds/index.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
+import { AccountChanges } from "../../plan/account-changes.ts";
 import type { Kind } from "../../schema/define.ts";
-import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
-import { AccountReader } from "../account/reader.ts";
-import { type Graph, type Node, titleOf, usersOf } from "../graph/graph.ts";
+import { type Node, titleOf, usersOf } from "../graph/graph.ts";
 import { isListener } from "../graph/listeners.ts";
-import { load } from "../graph/load.ts";
+import { type Loaded, load } from "../graph/load.ts";
 import { sessionsOf, sessionsUse } from "../graph/sessions.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 
 interface Options {
   flags: AccountFlags & { yes?: boolean };
-  /** One line for each thing that could not be read. */
-  problems: readonly string[];
+  loaded: Loaded;
   terminal: Terminal;
 }
 
 /**
- * Deletes remotes that have no object, and asks for each. Right before each deletion cluster and account are read
- * again: what is used by then, has an object or another mark, stays.
+ * Deletes remotes that no object needs, and asks for each. Right before each deletion the cluster is read again, and the
+ * reconciler's own checks decide: what is used by then, has an object or another mark, stays.
  */
-export async function deleteOrphans(nodes: readonly Node[], { flags, problems, terminal }: Options): Promise<number> {
+export async function deleteOrphans(nodes: readonly Node[], { flags, loaded, terminal }: Options): Promise<number> {
+  const { problems, clusterID } = loaded;
   if (problems.length > 0)
     throw new CommandError(`Nothing is deleted, since not everything could be read: ${problems.join("; ")}`);
-  await using reader = new AccountReader(await findCredentials(flags));
+  if (clusterID === undefined)
+    throw new CommandError("Set CLUSTER_ID: nothing is deleted, since the uid of kube-system cannot be read");
+  const { deletesPerMinute } = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  const onWait = (why: string) => terminal.progress?.(why);
+  const credentials = await findCredentials(flags);
+  await using changes = new AccountChanges({ ...credentials, ...{ deletesPerMinute, kinds, clusterID, onWait } });
   let code = 0;
   for (const node of usersFirst(nodes)) {
     if (!flags.yes && !(await terminal.ask?.(`Delete ${titleOf(node)}?`))) continue;
-    if (!(await deleteOne(node, reader, flags, terminal))) code = 1;
+    const reason = await reasonToKeep(node, changes, flags, terminal);
+    terminal.progress?.("");
+    if (reason === undefined) terminal.say(`Deleted ${titleOf(node)}`);
+    else {
+      terminal.warn(`Kept ${titleOf(node)}: ${reason}`);
+      code = 1;
+    }
   }
   return code;
-}
-
-/** False: the remote was not deleted. */
-async function deleteOne(node: Node, reader: AccountReader, flags: AccountFlags, terminal: Terminal): Promise<boolean> {
-  try {
-    const reason = await reasonToKeep(node, reader, flags, terminal);
-    if (reason !== undefined) throw new CommandError(reason);
-    await reader.delete(node.kind.resource, node.id ?? "");
-    terminal.say(`Deleted ${titleOf(node)}`);
-    return true;
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    terminal.warn(`Kept ${titleOf(node)}: ${error.message}`);
-    return false;
-  }
 }
 
 /** Sorts orphans so that each comes before the orphans that it uses. */
@@ -60,30 +56,36 @@ function usersFirst(nodes: readonly Node[]): Node[] {
   return [...sorted];
 }
 
+/** Undefined: it was deleted. */
 async function reasonToKeep(
   node: Node,
-  reader: AccountReader,
+  changes: AccountChanges,
   flags: AccountFlags,
   terminal: Terminal,
 ): Promise<string | undefined> {
-  const { graph, problems } = await load(flags, terminal, { listed: [node.kind, ...using(node.kind)], sessions: true });
-  if (problems.length > 0) return problems.join("; ");
-  const now = graph.nodes.find(({ kind, id }) => kind === node.kind && id === node.id);
-  if (!now?.remote) return "it is gone";
-  if (now.object) return `it has the object ${titleOf(now)} now`;
-  // A list may leave out the mark.
-  const remote = await reader.get(node.kind.resource, now.remote.id);
-  if (!remote) return "it is gone";
-  if (node.remote && ownerMarkOf(remote) !== ownerMarkOf(node.remote)) return "somebody else has marked it";
-  const [user] = [...usersOf(now), ...adopting(graph, node)];
-  if (user) return `${titleOf(user)} uses it or is to adopt it`;
-  const sessions = sessionsOf(graph.sessions, node.id).length;
-  return sessions > 0 ? `${sessionsUse(sessions)} it` : undefined;
+  const { kind, id = "", remote } = node;
+  try {
+    const { graph, objects, problems } = await load(flags, terminal, { listed: listedFor(kind), sessions: true });
+    if (problems.length > 0) return problems.join("; ");
+    const now = graph.nodes.find((one) => one.kind === kind && one.id === id);
+    if (!now?.remote) return "it is gone";
+    const [listener] = now.listeners;
+    if (listener) return `${titleOf(listener)} listens at it`;
+    const sessions = sessionsOf(graph.sessions, id).length;
+    if (sessions > 0) return `${sessionsUse(sessions)} it`;
+    return await changes.deleteLeftover(
+      kind,
+      { id, mark: remote && ownerMarkOf(remote) },
+      [...objects.values()].flat(),
+    );
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return error.message;
+  }
 }
 
-/** The kinds of which a remote may use one of this kind. */
-const using = ({ kind, address }: Kind): Kind[] =>
-  kinds.filter((one) => targetKindsOf(one.spec).includes(kind) || (address !== undefined && isListener(one)));
-
-const adopting = ({ nodes }: Graph, { id }: Node): Node[] =>
-  nodes.filter(({ object }) => object?.spec.adopt?.id !== undefined && object.spec.adopt.id === id);
+/** What uses a remote and no reference shows: edges at the host of a domain, and sessions. The reconciler finds the rest. */
+const listedFor = (kind: Kind): Kind[] => [
+  kind,
+  ...(kind.address === undefined ? [] : kinds.filter((one) => one !== kind && isListener(one))),
+];

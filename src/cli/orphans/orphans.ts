@@ -1,4 +1,7 @@
-import { ownerMarkOf } from "../../objects/ownership.ts";
+import { canBeLeft, keeperOf } from "../../objects/leftover.ts";
+import { nameOf } from "../../objects/object.ts";
+import { objectOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
+import type { Kind } from "../../schema/define.ts";
 import type { AccountFlags } from "../account/credentials.ts";
 import { reportPartial } from "../cluster/partial.ts";
 import type { Graph, Node } from "../graph/graph.ts";
@@ -24,13 +27,15 @@ interface Flags extends AccountFlags, OutputFlags {
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
   refuseUnsafeFlags(flags, terminal);
   const loaded = await load(flags, terminal, { sessions: true, marks: true });
-  const { graph, problems, clusterID } = loaded;
-  const remotes = [...markedWithoutObject(graph, clusterID), ...(flags.unmanaged ? unmanaged(graph) : [])];
+  const { problems } = loaded;
+  const remotes = leftovers(loaded, flags.unmanaged === true);
   if (flags.import && remotes.length > 0) {
     const code = await importRemotes(remotes, flags, terminal);
     return reportPartial(problems, terminal) || code;
   }
-  return flags.delete ? deleteOrphans(remotes, { flags, problems, terminal }) : print(loaded, flags, terminal);
+  return flags.delete
+    ? deleteOrphans(remotes, { ...{ loaded, flags, terminal } })
+    : print(loaded, remotes, flags, terminal);
 }
 
 function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
@@ -38,11 +43,14 @@ function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
   if (flags.delete && !flags.yes && !terminal.ask) throw new UsageError("Give --yes: nobody can be asked here");
 }
 
-function print({ graph, problems, clusterID }: Loaded, flags: Flags, terminal: Terminal): number {
+function print(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: Terminal): number {
+  const { graph, problems, clusterID } = loaded;
+  const isMarked = (node: Node) => markOf(node) !== undefined;
+  const whyOf = (node: Node) => ({ node, why: reasonOf(node, loaded) });
   const found = [
-    ...markedWithoutObject(graph, clusterID).map((node) => ({ node, why: `no object ${ownerOf(node)}` })),
+    ...remotes.filter(isMarked).map(whyOf),
     ...withoutRemote(graph).map((node) => ({ node, why: "the remote is gone" })),
-    ...(flags.unmanaged ? unmanaged(graph).map((node) => ({ node, why: "nobody manages it" })) : []),
+    ...remotes.filter((node) => !isMarked(node)).map(whyOf),
   ];
   const lines = found.map(({ node, why }) => ({ node, cells: [...cellsOf(node, graph), why], more: { why } }));
   printNodes(["What", "Namespace", "ID", "Used by", "Why"], lines, flags, terminal);
@@ -70,23 +78,49 @@ const cellsOf = (node: Node, { sessions }: Graph): string[] => [
 
 const markOf = ({ remote }: Node): string | undefined => remote && ownerMarkOf(remote);
 
-const ownerOf = (node: Node): string => markOf(node)?.split("/").slice(-2).join("/") ?? "";
+/** Why a remote is a leftover, for people. */
+function reasonOf(node: Node, { objects }: Pick<Loaded, "objects">): string {
+  const mark = markOf(node);
+  if (mark === undefined) return "nobody manages it";
+  const owner = objectOf(mark);
+  const other = objects.get(node.kind)?.find((object) => nameOf(object) === owner);
+  return other ? `${owner} has ${other.status?.id}` : `no object ${owner}`;
+}
+
+type Judged = Pick<Loaded, "graph" | "objects" | "clusterID">;
 
 /**
- * Remotes that objects of this cluster left behind. A remote does not count if its object may exist in a namespace that
- * could not be read.
+ * Remotes that objects of this cluster left behind, and with `isUnmanaged` also those without an owner mark. A remote
+ * does not count if an object may need it, or if its object may exist in a namespace that could not be read.
  */
-export const markedWithoutObject = ({ nodes, isRead }: Graph, clusterID: string | undefined): Node[] =>
-  nodes.filter((node) => {
-    if (node.object || clusterID === undefined || !markOf(node)?.startsWith(`${clusterID}/`)) return false;
-    const [namespace = ""] = ownerOf(node).split("/");
-    return isRead(node.kind, namespace);
+export function leftovers({ graph, objects, clusterID }: Judged, isUnmanaged: boolean): Node[] {
+  if (clusterID === undefined && !isUnmanaged) return [];
+  const idsOf = new Map(
+    [...Map.groupBy(graph.nodes, ({ kind }) => kind)].map(([kind, nodes]) => [
+      kind,
+      new Set(nodes.flatMap(({ id, remote }) => (remote && id) ?? [])),
+    ]),
+  );
+  return graph.nodes.filter((node) => {
+    const { kind, object, remote } = node;
+    if (object || !remote || !canBeLeft(kind) || !isOurs(markOf(node), graph, { kind, clusterID, isUnmanaged }))
+      return false;
+    const ofKind = objects.get(kind) ?? [];
+    const exists = (id: string) => idsOf.get(kind)?.has(id) === true;
+    return keeperOf(kind, remote, { clusterID: clusterID ?? "", objects: ofKind, exists }) === undefined;
   });
+}
+
+function isOurs(
+  mark: string | undefined,
+  { isRead }: Graph,
+  { kind, clusterID, isUnmanaged }: { kind: Kind; clusterID: string | undefined; isUnmanaged: boolean },
+): boolean {
+  if (mark === undefined) return isUnmanaged;
+  const { cluster, namespace } = ownerOf(mark);
+  return cluster === clusterID && isRead(kind, namespace);
+}
 
 /** Objects whose remote is gone. An object does not count if the list of its remotes failed. */
 export const withoutRemote = ({ nodes, listed }: Graph): Node[] =>
   nodes.filter(({ kind, id, object, remote }) => object && id !== undefined && !remote && listed.has(kind));
-
-/** Remotes without an object and without an owner mark. */
-export const unmanaged = ({ nodes }: Graph): Node[] =>
-  nodes.filter((node) => !node.object && markOf(node) === undefined);

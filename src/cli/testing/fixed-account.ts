@@ -11,7 +11,7 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { Condition, ManagedObject } from "../../objects/object.ts";
-import { OWNER_KEY } from "../../schema/contract.ts";
+import { annotations, OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 
 // One account and cluster for the goldens of all commands: what is settled, what has drifted, what waits, what is left
@@ -22,13 +22,19 @@ interface Given {
   /** Why it is not Ready. */
   failure?: { reason: string; message: string; stalled?: true };
   drift?: string;
+  /** Its create was sent. */
+  intent?: true;
   spec?: Record<string, unknown>;
   status?: Record<string, unknown>;
 }
 
 const at = "2026-01-10T11:30:00Z";
 
-function object(kind: Kind, name: string, { id, failure, drift, spec = {}, status = {} }: Given): ManagedObject {
+function object(
+  kind: Kind,
+  name: string,
+  { id, failure, drift, intent, spec = {}, status = {} }: Given,
+): ManagedObject {
   const condition = (type: string, isTrue: boolean, reason: string, message: string): Condition => ({
     ...{ type, status: isTrue ? "True" : "False", reason, message },
     ...{ lastTransitionTime: at, observedGeneration: 1 },
@@ -39,6 +45,7 @@ function object(kind: Kind, name: string, { id, failure, drift, spec = {}, statu
     metadata: {
       ...{ namespace: "shop", name, uid: `uid-${kind.kind}-${name}`, generation: 1, resourceVersion: "7" },
       finalizers: ["tunnelgateway.dev/remote"],
+      ...(intent && { annotations: { [annotations.createIntent]: `${at}/${at} account=` } }),
     },
     spec,
     status: {
@@ -103,6 +110,7 @@ export const objects: ReadonlyMap<Kind, ManagedObject[]> = new Map<Kind, Managed
     [
       object(AgentIngress, "bad", {
         spec: { domain: "agents.shop.example" },
+        intent: true,
         failure: {
           ...{ reason: "AlreadyExists", stalled: true },
           message: "Set spec.adopt: {id: agin_9} to manage the agent ingress that has agents.shop.example already",

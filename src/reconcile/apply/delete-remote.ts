@@ -54,6 +54,9 @@ export function deleteUnsupported({ account, kind }: ReconcileContext, message: 
   );
 }
 
+/** Thrown when as many remotes as may be were deleted within the last minute. */
+export class WaitingForTurn extends Waiting {}
+
 const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =>
   (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
@@ -61,7 +64,7 @@ function waitForTurn({ account: { deleteLimiter }, object }: ReconcileContext, i
   const seconds = deleteLimiter.secondsUntilTurn(id, object.metadata.namespace);
   if (seconds === 0) return;
   const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE, in the chart gateway.maxDeletesPerMinute)`;
-  throw new Waiting("Deleting", message, { afterSeconds: seconds });
+  throw new WaitingForTurn("Deleting", message, { afterSeconds: seconds });
 }
 
 /** No edit of the spec can make a refused deletion succeed, so this is Retry and not Blocked. */

@@ -20,15 +20,16 @@ import { keepRecords } from "../dns/withdraw.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { isHandoverPending, takerOf } from "../find/handover.ts";
-import { otherHolder, refuseUnreadableHolder } from "../find/holders.ts";
+import { otherHolder } from "../find/holders.ts";
 import { isKeptForOthers, leaveEntry } from "../find/sharing.ts";
 import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
 import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
-import { namesOf, refuseWhileUsed, remainingUsers, StillUsed, sentence } from "../use/in-use.ts";
-import { KeyStillUsed, refuseWhileKeyUsed } from "../use/key-in-use.ts";
+import { namesOf, remainingUsers, StillUsed, sentence } from "../use/in-use.ts";
+import { KeyStillUsed } from "../use/key-in-use.ts";
 import { recordAllModulesLeft, recordLeftModules } from "../use/left-modules.ts";
-import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
+import { deleteUnsupported } from "./delete-remote.ts";
+import { deleteUnused } from "./delete-unused.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
 import { deleteReplaced } from "./replace.ts";
@@ -256,10 +257,7 @@ async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<
  */
 async function deleteOrLeaveBehind(context: ReconcileContext, id: string, leftBehind: LeftBehind[]): Promise<boolean> {
   try {
-    refuseUnreadableHolder(context, id, "InUse");
-    const assertValid = await refuseWhileUsed(context, id);
-    await refuseWhileKeyUsed(context, id);
-    if (await deleteRemote(context, id, assertValid)) return true;
+    if (await deleteUnused(context, id)) return true;
     throw unsupported(context, id);
   } catch (error) {
     const why = isReconcileError(error) ? await reasonToLeave(context, error) : undefined;

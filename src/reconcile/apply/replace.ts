@@ -8,11 +8,12 @@ import { refuseUnreadableHolder } from "../find/holders.ts";
 import { isKeptForOthers } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
-import { refuseWhileUsed, usageOf } from "../use/in-use.ts";
+import { usageOf } from "../use/in-use.ts";
 import { mayKeyBeUsed } from "../use/key-in-use.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
-import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
+import { deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
+import { deleteUnused } from "./delete-unused.ts";
 
 /**
  * Seconds until the next attempt to delete a replaced remote: the first delay, and the longest. It doubles each time.
@@ -40,8 +41,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   const { changes, kind, object } = context;
   // If this process dies between delete and create, the next one needs the old id.
   if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
-  refuseUnreadableHolder(context, id, "InUse");
-  if (!(await deleteRemote(context, id, await refuseWhileUsed(context, id)))) {
+  if (!(await deleteUnused(context, id))) {
     throw deleteUnsupported(
       context,
       `Delete ${id} by hand, and it is created anew: the service can neither update nor delete ${withArticle(kind.resource.title)}`,

@@ -13,6 +13,7 @@ import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { claimsOf, refuseWhileEntriesLoseKind } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
+import { planOfMetadata } from "./metadata.ts";
 import { withoutHandedOverModules } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
@@ -62,9 +63,7 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   if (!hasStaleMark(context, remote)) return remote;
   const { kind, owner } = context;
   const metadata = withOwnerMark(metadataOf(remote), owner) ?? "";
-  const seen = fromAnswer(kind.spec, remote);
-  const claims = claimsOf(context);
-  const needed = plan(kind, { wanted: { metadata }, seen, applied: [], renewed: ["metadata"], claims });
+  const needed = planOfMetadata(kind, remote, metadata, claimsOf(context));
   const marked = await send(context, desired, needed, remote);
   if (marked instanceof Blocked) context.account.recordRefusedMark(context.object, remote.id);
   if (!marked || marked instanceof Blocked) return remote;

@@ -154,9 +154,9 @@ describe("what nobody manages", () => {
     const { code, stdout, stderr } = await run("orphans", "--unmanaged", "--delete", "--yes");
     expect({ code, stderr }).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`Kept IPPolicy ${held}: TCPEdge/by-id uses it`),
+      stderr: expect.stringMatching(`Kept IPPolicy ${held}: Delete or change TCPEdge \\S+/by-id first: it uses this`),
     });
-    expect(stderr).toContain(`Kept ReservedDomain ${domain}: TCPEdge/at-domain uses it`);
+    expect(stderr).toContain(`Kept ReservedDomain ${domain}: TCPEdge/at-domain listens at it`);
     expect(stderr).toContain(`Kept SSHCredential ${credential}: 1 tunnel session uses it`);
     expect(stdout).toContain(`Deleted IPPolicy ${free}`);
     expect(stdout.indexOf(`Deleted TCPEdge ${edge}`)).toBeLessThan(stdout.indexOf(`Deleted IPPolicy ${used}`));

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type CommandAccount, type CommandAccountOptions, openForCommand } from "../account/command-account.ts";
+import { reconcileErrorOf } from "../objects/map-error.ts";
+import type { ManagedObject } from "../objects/object.ts";
+import { type Owner, ownerOf } from "../objects/ownership.ts";
+import type { ReconcileError } from "../objects/reconcile-error.ts";
+import { deleteLeftover, isTurnAwaited, removeOwnerMark } from "../reconcile/by-hand.ts";
+import type { ReconcileContext } from "../reconcile/context.ts";
+import type { DNS } from "../reconcile/dns.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { FINALIZER, OPERATOR_NAME } from "../schema/contract.ts";
+import type { Kind } from "../schema/define.ts";
+import { ClusterCopy } from "./cluster-copy.ts";
+
+export interface AccountChangesOptions extends Omit<CommandAccountOptions, "clock" | "userAgent" | "undocumented"> {
+  kinds: readonly Kind[];
+  /** The id of the cluster in owner marks. */
+  clusterID: string;
+  /** Called while a deletion waits for its turn. */
+  onWait?: (why: string) => void;
+}
+
+/** How often a change is tried that the service answers with 429, or that was checked too long ago. */
+const ATTEMPTS = 5;
+
+/** A person has asked for the deletion, and no object says whose DNS records those of a leftover are. */
+const noRecords: DNS = {
+  externalDNS: false,
+  check: async () => ({ state: "missing" }),
+  withdrawals: new Map(),
+  withoutEndpoint: new Set(),
+};
+
+/**
+ * What commands change in an account. As in a plan, the reconciler works on a copy of the cluster. Here the account is
+ * the real one. All objects of the cluster count, whatever account they name: two GatewayAccounts may lead to one.
+ */
+export class AccountChanges implements AsyncDisposable {
+  readonly #options: AccountChangesOptions;
+  readonly #opened: CommandAccount;
+
+  constructor(options: AccountChangesOptions) {
+    this.#options = options;
+    this.#opened = openForCommand({ ...options, clock: systemClock, userAgent: OPERATOR_NAME, undocumented: true });
+  }
+
+  /**
+   * Deletes a remote that no object needs. `objects`: all of the cluster, as they are now. Resolves with the reason for
+   * which the remote stays, or undefined when it is deleted.
+   */
+  deleteLeftover(
+    kind: Kind,
+    { id, mark }: { id: string; mark: string | undefined },
+    objects: readonly ManagedObject[],
+  ): Promise<string | undefined> {
+    const { clusterID } = this.#options;
+    const ofKind = objects.filter((object) => object.kind === kind.kind);
+    const owner = mark === undefined ? { cluster: clusterID, namespace: "", name: "" } : ownerOf(mark);
+    const context = this.#contextOf(kind, standIn(kind, id, owner, ofKind), owner, objects);
+    return this.#attempt(() => deleteLeftover(context(), { id, mark, clusterID, objects: ofKind }));
+  }
+
+  /** Removes the owner mark of an object from its remote. Resolves with the reason for which it stays. */
+  removeOwnerMark(kind: Kind, object: ManagedObject, mark: string): Promise<string | undefined> {
+    const context = this.#contextOf(kind, object, ownerOf(mark), [object]);
+    return this.#attempt(() => removeOwnerMark(context(), object.status?.id ?? "", mark));
+  }
+
+  [Symbol.asyncDispose] = (): PromiseLike<void> => this.#opened[Symbol.asyncDispose]();
+
+  /** Resolves with the message of the error for which a change was not made. */
+  async #attempt(change: () => Promise<void>): Promise<string | undefined> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await change();
+        return undefined;
+      } catch (error) {
+        const problem = reconcileErrorOf(error);
+        const seconds = secondsToWait(problem);
+        if (seconds === undefined || (attempt >= ATTEMPTS && !isTurnAwaited(problem)))
+          return problem?.message ?? "Try again: it keeps changing";
+        if (problem) this.#options.onWait?.(problem.message);
+        await sleep(seconds * 1000);
+      }
+    }
+  }
+
+  /** A reconcile of this object. Each attempt has a context of its own. */
+  #contextOf(
+    kind: Kind,
+    object: ManagedObject,
+    owner: Owner,
+    objects: readonly ManagedObject[],
+  ): () => ReconcileContext {
+    const cluster = new ClusterCopy({
+      ...{ kinds: this.#options.kinds, objects },
+      source: { secret: async () => undefined, configMap: async () => undefined },
+      isSameAccount: () => true,
+      // Which of the objects have their remotes in this account is not known, so none is missing.
+      isSameInventory: () => false,
+      mayAdopt: () => true,
+    });
+    const { account } = this.#opened;
+    return () => ({
+      ...{ kind, object, cluster, account, owner, clock: systemClock, dns: noRecords },
+      ...{ isClusterIDSet: true, lane: "edit", signal: account.signal },
+      ...{ accountName: "", specifiedAccountName: "", state: {}, changes: [] },
+    });
+  }
+}
+
+/** Undefined: to wait would not help. `error` is unset when the answers had been out of date. */
+function secondsToWait(error: ReconcileError | undefined): number | undefined {
+  if (error === undefined) return 0;
+  return error.reason === "RateLimited" || isTurnAwaited(error) ? Math.max(error.afterSeconds ?? 1, 0.1) : undefined;
+}
+
+/**
+ * An object that stands for a remote without one, and that is being deleted. It has the name in the owner mark, since
+ * other objects may refer to that, unless there is an object of this name that has another remote.
+ */
+function standIn(kind: Kind, id: string, { namespace, name }: Owner, ofKind: readonly ManagedObject[]): ManagedObject {
+  const isThere = ofKind.some(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  return {
+    ...{ apiVersion: "", kind: kind.kind },
+    metadata: {
+      ...{ namespace: isThere ? "" : namespace, name: isThere ? "" : name, uid: `leftover ${id}`, generation: 1 },
+      ...{ finalizers: [FINALIZER], deletionTimestamp: new Date().toISOString() },
+    },
+    spec: { deletionPolicy: "Delete" },
+    status: { id, origin: "Created" },
+  };
+}

@@ -1,0 +1,58 @@
+import { canBeLeft, keeperOf, type Surroundings } from "../objects/leftover.ts";
+import { nameOf } from "../objects/object.ts";
+import { ownerMarkOf, withoutOwnerMark } from "../objects/ownership.ts";
+import { Blocked, Waiting } from "../objects/reconcile-error.ts";
+import { withArticle } from "../schema/article.ts";
+import { deleteUnsupported, WaitingForTurn } from "./apply/delete-remote.ts";
+import { deleteUnused } from "./apply/delete-unused.ts";
+import { planOfMetadata } from "./apply/metadata.ts";
+import { type ReconcileContext, readRemote, remotesOf, requestOptions, updatableRemotesOf } from "./context.ts";
+
+// What a person changes in the account with a command. The command reads the objects, and what the operator asks before
+// it changes a remote is asked here as well: there is no other way to the account.
+
+/** A remote that no object needs, as it was when a person chose it. */
+export interface Leftover extends Omit<Surroundings, "exists"> {
+  id: string;
+  /** Its owner mark. */
+  mark: string | undefined;
+}
+
+/**
+ * Deletes a remote that no object needs, after the checks that come before the deletion with an object. `context`: of an
+ * object that would stand for it. Throws a ReconcileError if the remote has to stay.
+ */
+export async function deleteLeftover(context: ReconcileContext, leftover: Leftover): Promise<void> {
+  const { kind, account } = context;
+  const { id, mark } = leftover;
+  if (!canBeLeft(kind))
+    throw new Blocked(
+      "InUse",
+      `Delete it with the tools of the service: who uses ${withArticle(kind.resource.title)} shows nowhere`,
+    );
+  const remotes = remotesOf(context);
+  await remotes.listed(account.deletionBurst.beganAt, requestOptions(context));
+  const remote = await readRemote(context, id);
+  if (!remote) throw new Blocked("RemoteMissing", "it is gone");
+  if (ownerMarkOf(remote) !== mark) throw new Blocked("OwnershipConflict", "somebody else has marked it");
+  const keeper = keeperOf(kind, remote, { ...leftover, exists: (other) => remotes.cached(other) !== undefined });
+  if (keeper) throw new Waiting("InUse", `${kind.kind} ${nameOf(keeper)} has it, or may need it`);
+  if (await deleteUnused(context, id)) return;
+  throw deleteUnsupported(context, `Delete it by hand: the service cannot delete ${withArticle(kind.resource.title)}`);
+}
+
+/** Whether a deletion has only to wait, since many remotes were deleted within the last minute. */
+export const isTurnAwaited = (error: unknown): boolean => error instanceof WaitingForTurn;
+
+/**
+ * Removes this owner mark from a remote. Nothing else of the remote changes. Throws a ReconcileError if it has another
+ * mark by now.
+ */
+export async function removeOwnerMark(context: ReconcileContext, id: string, mark: string): Promise<void> {
+  const remote = await readRemote(context, id);
+  if (!remote) throw new Blocked("RemoteMissing", "it is gone");
+  if (ownerMarkOf(remote) !== mark) throw new Blocked("OwnershipConflict", "somebody else has marked it");
+  const metadata = withoutOwnerMark(remote["metadata"] as string | undefined) ?? "";
+  const { body } = planOfMetadata(context.kind, remote, metadata);
+  await updatableRemotesOf(context).update(id, body, requestOptions(context));
+}
