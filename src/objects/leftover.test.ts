@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { APIKey } from "../kinds/api-key.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { annotations, FINALIZER, OWNER_KEY } from "../schema/contract.ts";
 import { canBeLeft, keeperOf } from "./leftover.ts";
 import type { ManagedObject } from "./object.ts";
@@ -51,11 +52,23 @@ test.each([
   ],
   ["is created without a mark", plain, object({ notes: begun, spec: { metadata: "opaque" } }), true],
   ["is created with a mark", plain, object({ notes: begun }), false],
-  ["had adopted something, and has lost its status", plain, object({ finalizer: true }), true],
+  [
+    "had adopted something without a mark, and has lost its status",
+    plain,
+    object({ finalizer: true, spec: { metadata: "opaque" } }),
+    true,
+  ],
+  ["had adopted and marked something, and has lost its status", plain, object({ finalizer: true }), false],
   ["has nothing yet", plain, object(), false],
 ])("an object that %s keeps a remote: %s, %s, %s", (_, remote, one, isKept) => {
   const around = { clusterID: "c1", objects: [one], exists: (id: string) => id === "ipp_2" };
   expect(keeperOf(IPPolicy, remote, around)).toBe(isKept ? one : undefined);
+});
+
+test("an object that had adopted what the service does not mark, and has lost its status, keeps it", () => {
+  const one = object({ finalizer: true });
+  const around = { clusterID: "c1", objects: [one], exists: () => true };
+  expect(keeperOf(TLSCertificate, { id: "cert_1" }, around)).toBe(one);
 });
 
 test.each([

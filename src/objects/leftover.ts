@@ -76,7 +76,9 @@ const surelyHasAnother = (object: ManagedObject, { exists }: Surroundings): bool
 function mayFind(kind: Kind, remote: Remote, object: ManagedObject, { clusterID }: Surroundings): boolean {
   const { metadata, spec, status } = object;
   if (status?.id !== undefined || !hasNameOf(kind, remote, object)) return false;
+  const isCreated = parseIntent(object) !== undefined;
+  if (!isCreated && !metadata.finalizers?.includes(FINALIZER)) return false;
   const owner = { cluster: clusterID, namespace: metadata.namespace, name: metadata.name ?? "" };
-  if (parseIntent(object)) return !canBeMarked(spec["metadata"] as string | undefined, owner);
-  return metadata.finalizers?.includes(FINALIZER) === true;
+  const takesMark = isCreated || kind.resource.update.includes("metadata");
+  return !takesMark || !canBeMarked(spec["metadata"] as string | undefined, owner);
 }
