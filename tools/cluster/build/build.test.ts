@@ -58,7 +58,7 @@ test("it says how many packages there are to compile, how far it is and how long
   expect(lines[0]).toMatch(/^building etcd v3\S+ with Go, once for all later runs$/);
   expect(lines[1]).toMatch(/: 10 packages to compile, which takes about 10 s if the machine does nothing else$/);
   expect(lines.at(-1)).toMatch(/^built etcd v3\S+ in \d+ s$/);
-  expect(bars.at(-1)).toMatch(/█{9,}░+ \d of 10 packages compiled in \d s, about \d+ s left$/);
+  expect(bars.at(-1)).toMatch(/█{9,}░+ \d of 10 packages compiled in \d+ s, about \d+ s left$/);
 });
 
 test("a build that fails says why and leaves nothing, and the next one may succeed", async () => {
