@@ -288,14 +288,56 @@ describe("rendered", () => {
     expect(JSON.stringify(spec.containers[0].env)).not.toContain('GATEWAY_API_KEY"');
   });
 
-  test("no pod has the group of root", async () => {
-    const pods = (await render()).flatMap(({ spec }) => spec?.template?.spec ?? []);
-    const { stdout } = await helm("template", "gateway", chart, ...required, "--show-only", "templates/test.yaml");
-    const tested = objectsIn(stdout)
-      .filter(({ kind }) => kind === "Pod")
-      .map(({ spec }) => spec);
-    expect(tested).toHaveLength(1);
-    for (const { securityContext } of [...pods, ...tested]) expect(securityContext.runAsGroup).toBeGreaterThan(0);
+  /** The specs of all pods: of the Deployment, of the Job before an uninstallation, and of `helm test`. */
+  async function podSpecs(...args: string[]): Promise<KubeJSON[]> {
+    const objects = await render(...args);
+    const specs = objects.flatMap(({ kind, spec }) => (kind === "Pod" ? spec : (spec?.template?.spec ?? [])));
+    expect(specs.map(({ containers }: KubeJSON) => containers[0].args[0]).sort()).toEqual([
+      "doctor",
+      "run",
+      "uninstall",
+    ]);
+    return specs;
+  }
+
+  const ofImage = async (): Promise<{ runAsUser: number; runAsGroup: number }> => {
+    const dockerfile = await readFile(join(chart, "../../Dockerfile"), "utf8");
+    const [, user, group] = /^USER (\d+):(\d+)$/m.exec(dockerfile) ?? [];
+    return { runAsUser: Number(user), runAsGroup: Number(group) };
+  };
+
+  test("every pod has the user and the group of the image", async () => {
+    const expected = await ofImage();
+    for (const { securityContext } of await podSpecs()) expect(securityContext).toMatchObject(expected);
+  });
+
+  test("where the platform chooses the user, a pod has neither, or both where they are given", async () => {
+    const off = set({ runAsImageUser: false });
+    for (const { securityContext } of await podSpecs(...off)) {
+      expect(securityContext).not.toHaveProperty("runAsUser");
+      expect(securityContext).not.toHaveProperty("runAsGroup");
+      expect(securityContext.runAsNonRoot).toBe(true);
+    }
+    const own = { runAsUser: 1000, runAsGroup: 2000 };
+    const given = set({ "podSecurityContext.runAsUser": 1000, "podSecurityContext.runAsGroup": 2000 });
+    for (const switched of [off, []])
+      for (const { securityContext } of await podSpecs(...given, ...switched))
+        expect(securityContext).toMatchObject(own);
+  });
+
+  test.each([
+    ["podSecurityContext", "runAsUser"],
+    ["podSecurityContext", "runAsGroup"],
+    ["securityContext", "runAsUser"],
+    ["securityContext", "runAsGroup"],
+  ])("a %s with %s alone is refused, whoever chooses the user", async (context, name) => {
+    for (const runAsImageUser of [true, false]) {
+      const values = set({ [`${context}.${name}`]: 1000, runAsImageUser });
+      const { code, stderr } = await helm("template", "gateway", chart, ...required, ...values);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain(context);
+      expect(stderr).toContain(name === "runAsUser" ? "runAsGroup" : "runAsUser");
+    }
   });
 
   test.each([

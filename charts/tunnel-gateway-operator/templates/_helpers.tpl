@@ -262,7 +262,8 @@ annotations:
 enableServiceLinks: false
 automountServiceAccountToken: true
 securityContext:
-  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+  {{- $user := .Values.runAsImageUser | ternary (dict "runAsUser" 65532 "runAsGroup" 65532) dict }}
+  {{- toYaml (merge (dict) (.Values.podSecurityContext | default dict) $user) | nindent 2 }}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
