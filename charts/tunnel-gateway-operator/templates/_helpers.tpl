@@ -130,6 +130,14 @@ annotations:
 {{- end }}
 
 {{- define "tunnel-gateway-operator.env" -}}
+{{ include "tunnel-gateway-operator.settings" . }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The variables that follow from the values. */}}
+{{- define "tunnel-gateway-operator.settings" -}}
 {{ include "tunnel-gateway-operator.clusterEnv" . }}
 {{- if and .Values.watchNamespaces (not .Values.rbac.namespaceDeletion) }}
 - name: KEEP_RIGHTS_BINDING
@@ -215,9 +223,6 @@ annotations:
 {{- if .Values.trustBundle.configMap }}
 - name: NODE_EXTRA_CA_CERTS
   value: /etc/tunnel-gateway/trust/ca.crt
-{{- end }}
-{{- with .Values.extraEnv }}
-{{ toYaml . }}
 {{- end }}
 {{- end }}
 
