@@ -6,6 +6,7 @@ import { join } from "node:path";
 export type ToolName =
   | "kubernetes"
   | "kubectl"
+  | "node"
   | "etcd"
   | "helm"
   | "actionlint"
@@ -61,6 +62,15 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     },
   },
   kubectl: { ...kubernetes, binaries: { kubectl: "k8s.io/kubernetes/cmd/kubectl" } },
+  // for the nightly test with a real node; a module of its own, so that it builds nothing of Kubernetes anew
+  node: {
+    ...kubernetes,
+    module: "node",
+    binaries: {
+      kubelet: "k8s.io/kubernetes/cmd/kubelet",
+      "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+    },
+  },
   etcd: {
     module: "etcd",
     versionOf: "go.etcd.io/etcd/server/v3",
