@@ -58,7 +58,7 @@
 {{- end }}
 {{- end }}
 {{- range $name, $url := dict "proxy.http" .Values.proxy.http "proxy.https" .Values.proxy.https }}
-{{- $start := regexFind "^(https?|socks5?)://([^/?#]*@)?" $url }}
+{{- $start := regexFind "^(https?|socks5h?)://([^/?#]*@)?" $url }}
 {{- $authority := regexFind "^[^/?#]*" (trimPrefix $start $url) }}
 {{- $isEncoded := not (regexMatch "%([^0-9a-fA-F]|.[^0-9a-fA-F])" $start) }}
 {{- /* no word of the value, which may have a password */}}
@@ -101,7 +101,7 @@
 
 {{- define "tunnel-gateway-operator.environmentChecks" -}}
 {{- /* these are set by some values only; all others are there anyway */}}
-{{- $names := list "GATEWAY_API_KEY" "WATCH_NAMESPACES" "WATCH_SELECTOR" "RIGHTS_BINDING" "KEEP_RIGHTS_BINDING" "GATEWAY_ALLOW_PLAINTEXT" "GATEWAY_ACCOUNT_CONFIRMED" "ALLOWED_GATEWAY_HOSTS" "ADOPTION_NAMESPACES" "DNS_RESOLVERS" "CLUSTER_ID" "FORMER_CLUSTER_IDS" "OTEL_EXPORTER_OTLP_ENDPOINT" }}
+{{- $names := list "GATEWAY_API_KEY" "WATCH_NAMESPACES" "WATCH_SELECTOR" "RIGHTS_BINDING" "KEEP_RIGHTS_BINDING" "GATEWAY_ALLOW_PLAINTEXT" "GATEWAY_ACCOUNT_CONFIRMED" "ALLOWED_GATEWAY_HOSTS" "ADOPTION_NAMESPACES" "DNS_RESOLVERS" "CLUSTER_ID" "FORMER_CLUSTER_IDS" "OTEL_EXPORTER_OTLP_ENDPOINT" "HTTP_PROXY" "HTTPS_PROXY" "NO_PROXY" "http_proxy" "https_proxy" "no_proxy" }}
 {{- range include "tunnel-gateway-operator.settings" . | fromYamlArray }}{{ $names = append $names .name }}{{ end }}
 {{- range .Values.extraEnv }}
 {{- if has .name $names }}{{ fail (printf "extraEnv: %s is set by a value of the chart, or is there twice" .name) }}{{ end }}
