@@ -1,15 +1,8 @@
 import { basename, join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-
-// these need a Kubernetes API server, which global-setup.ts starts once for all of them
-const clusterTests = ["test/{integration,e2e,chaos}/**/*.test.ts", "tools/cluster/{cluster,lifecycle}.test.ts"];
-// the longest of them, longest first
-const longest = [
-  ...["namespaced", "failing-route", "monitoring", "api-server", "demo", "sessions", "dns", "pages", "install"],
-  ...["replicas", "bench", "connections", "brakes", "upgrade", "answers", "clock", "flux", "kill-delete"],
-  ...["unread-namespace", "lifecycle", "take-over", "kill-create", "kill-replace", "kill-again"],
-];
+import { clusterFiles, clusterTests, longest, looks, nightlyTests, siteTests } from "./tools/suite/parts.ts";
+import { SuiteReporter } from "./tools/suite/reporter.ts";
 
 /** Starts the longest files first: one of them that is started last would run alone at the end. */
 class LongestFirst extends BaseSequencer {
@@ -20,16 +13,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// these build the documentation site, which has packages of its own
-const siteTests = ["test/site/**/*.test.ts"];
+// with --sequence.shuffle.files, vitest puts files into the order of --sequence.seed
+const isShuffled = process.argv.some((argument) => argument.startsWith("--sequence.shuffle"));
 
 // These limits end what hangs, also on a machine that has much else to do. No test takes nearly as long.
 const limits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
-
-// `npm run test:nightly` runs these alone: what they need takes too long to build for a run of all tests
-const nightlyTests = ["test/nightly/**/*.test.ts"];
-// these need a browser, and no cluster
-const looks = ["test/nightly/site/**/*.test.ts"];
 
 const onCluster = {
   globalSetup: ["tools/cluster/global-setup.ts"],
@@ -39,7 +27,7 @@ const onCluster = {
   ...limits,
 };
 
-const projects = [
+const projects = (mode: string) => [
   {
     test: {
       name: "unit",
@@ -54,11 +42,11 @@ const projects = [
       ...limits,
     },
   },
-  { test: { name: "site", maxWorkers: 2, include: siteTests, ...limits } },
+  { test: { name: "site", maxWorkers: 2, include: [...siteTests], ...limits } },
   {
     test: {
       name: "cluster",
-      include: clusterTests,
+      ...clusterFiles(mode),
       // Half of the time of these tests is waiting. Four at a time keep two cores busy, and six gain no more.
       maxWorkers: 4,
       sequence: { groupOrder: 1 },
@@ -69,10 +57,16 @@ const projects = [
 
 // one after the other, because each takes both cores
 const nightly = [
-  { test: { name: "nightly", include: nightlyTests, exclude: looks, maxWorkers: 1, ...onCluster } },
-  { test: { name: "looks", include: looks, maxWorkers: 1, sequence: { groupOrder: 1 }, ...limits } },
+  { test: { name: "nightly", include: [...nightlyTests], exclude: [...looks], maxWorkers: 1, ...onCluster } },
+  { test: { name: "looks", include: [...looks], maxWorkers: 1, sequence: { groupOrder: 1 }, ...limits } },
 ];
 
 export default defineConfig(({ mode }) => ({
-  test: { sequence: { sequencer: LongestFirst }, projects: mode === "nightly" ? nightly : projects },
+  test: {
+    ...(!isShuffled && { sequence: { sequencer: LongestFirst } }),
+    // what tests print is shown where one of them fails
+    silent: "passed-only",
+    reporters: [new SuiteReporter(), ...(process.env["GITHUB_ACTIONS"] ? ["github-actions"] : [])],
+    projects: mode === "nightly" ? nightly : projects(mode),
+  },
 }));

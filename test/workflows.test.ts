@@ -8,6 +8,7 @@ interface Job {
   uses?: string;
   container?: string;
   permissions?: Record<string, string>;
+  env?: Record<string, string>;
   steps?: { uses?: string; run?: string; with?: Record<string, unknown> }[];
 }
 interface Workflow {
@@ -60,7 +61,9 @@ test("a release publishes nothing before checks, tests and demo have passed on i
   expect(writing.length).toBeGreaterThan(1);
   for (const [name] of writing) expect(needs(name), name).toContain(gate);
   expect(read("ci.yaml").on).toHaveProperty("workflow_call");
-  expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/npm run check\nnpm test\nnpm run demo/);
+  expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(
+    /npm run check\nnpm test\nnpm run demo -- --once\nnpm run test:rest\n/,
+  );
 });
 
 const scriptsOf = (name: string): string[] =>
@@ -89,6 +92,12 @@ test("what the image has is scanned with each change and every week, and what it
 
 test("workflows are scanned every week", () => {
   expect(actionsOf("weekly.yaml")).toContain("zizmorcore/zizmor-action");
+});
+
+test("every week all tests run in a random order, with choices that nobody has tried", () => {
+  const { jobs } = read("weekly.yaml");
+  expect(jobs["chance"]).toMatchObject({ env: { CHAOS_SEED: "random" } });
+  expect(scriptsOf("weekly.yaml")).toContain("npm run test:all -- --sequence.shuffle.files");
 });
 
 test("every night the tests run that take too long for a change", () => {

@@ -27,7 +27,7 @@ export function useWorld(options: WorldOptions = {}): World {
   beforeAll(() => world.open());
   afterAll(() => world.close());
   afterEach(({ task }) => {
-    if (task.result?.state === "fail") console.error(world.tail());
+    if (task.result?.state === "fail") task.meta.operator = world.tail();
   });
   return world;
 }
@@ -133,14 +133,14 @@ export class World {
     await this.kubectl("delete", kind, name, ...args);
   }
 
-  /** Asks until the answer is neither undefined nor false. Fails after a time, with the last lines of the operator. */
+  /** Asks until the answer is neither undefined nor false. Fails after a time. */
   async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 120): Promise<T> {
     const begin = Date.now();
     for (;;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;
       const passed = Date.now() - begin;
-      if (passed > seconds * 1000) throw new Error(`Not within ${seconds} s: ${what}\n${this.tail()}`);
+      if (passed > seconds * 1000) throw new Error(`Not within ${seconds} s: ${what}`);
       // asks less often after a while: reading long lists slows the cluster down
       await sleep(Math.min(Math.max(passed / 10, 50), 500));
     }
@@ -235,9 +235,9 @@ export class World {
     }
   }
 
-  tail(lines = 30): string {
-    const printed = this.#operators.at(-1)?.lines;
-    return printed ? `The operator's last lines:\n${printed.slice(-lines).join("\n")}` : "";
+  /** The operator's last lines. */
+  tail(lines = 50): string {
+    return this.#operators.at(-1)?.lines.slice(-lines).join("\n") ?? "";
   }
 
   /** Removes the finalizers. Without an operator nobody else does, and the namespace would never be deleted. */

@@ -5,11 +5,11 @@ import { stringify } from "yaml";
 import { BUILD_MS } from "../../tools/cluster/build/build.ts";
 import { examples } from "../../tools/shared/examples.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { Flux } from "../e2e/support/flux.ts";
+import { type Files, type GitServer, startGitServer } from "../e2e/support/git-server.ts";
+import { objectsIn } from "../e2e/support/helm.ts";
 import { isOurs } from "../support/kube.ts";
 import { useWorld } from "../support/world.ts";
-import { Flux } from "./support/flux.ts";
-import { type Files, type GitServer, startGitServer } from "./support/git-server.ts";
-import { objectsIn } from "./support/helm.ts";
 
 /**
  * Flux itself, with the GitRepository and the Kustomizations of examples/gitops/flux, follows a repository. Only the

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { prometheusPrograms, withoutPrometheus } from "../../tools/prometheus/programs.ts";
 import { run } from "../../tools/shared/run.ts";
-import { type Monitoring, renderMonitoring, scraped } from "./support/monitoring.ts";
+import { type Monitoring, renderMonitoring, scraped } from "../e2e/support/monitoring.ts";
 
 const labels = (more: Readonly<Record<string, string>> = {}): string =>
   Object.entries({ ...scraped, pod: "one", ...more })
