@@ -290,6 +290,7 @@ export interface AccountConfig extends ClusterConfig {
   baseURL: string | undefined;
   apiKey: (() => Promise<string>) | undefined;
   clusterID: string | undefined;
+  allowedHosts: readonly string[];
   requestsPerMinute: number;
   /** The most remotes that a command deletes in a minute; 0: no limit. */
   deletesPerMinute: number;
@@ -303,6 +304,7 @@ const account = z
     GATEWAY_BASE_URL: url.optional(),
     GATEWAY_API_KEY: z.string().optional(),
     GATEWAY_API_KEY_FILE: z.string().optional(),
+    ALLOWED_GATEWAY_HOSTS: hosts,
     CLUSTER_ID: z.string().optional(),
     REQUESTS_PER_MINUTE: count.prefault("100"),
     MAX_DELETES_PER_MINUTE: count.prefault("60"),
@@ -321,6 +323,7 @@ export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.Pro
     ...clusterOf(values),
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: GATEWAY_API_KEY || GATEWAY_API_KEY_FILE ? keySource(GATEWAY_API_KEY, GATEWAY_API_KEY_FILE) : undefined,
+    allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
     clusterID: values.CLUSTER_ID,
     requestsPerMinute: values.REQUESTS_PER_MINUTE,
     deletesPerMinute: values.MAX_DELETES_PER_MINUTE,

@@ -237,6 +237,23 @@ describe("a folder", () => {
   });
 });
 
+describe("the API key of a GatewayAccount", () => {
+  it("has one door, account-key.ts: the others only compare or tell the name of its Secret", () => {
+    const naming = production.filter((file) =>
+      withoutComments(readFileSync(join(root, file), "utf8")).includes("apiKeySecretRef"),
+    );
+    expect(naming.sort()).toEqual(
+      [
+        "src/kinds/gateway-account.ts",
+        "src/operator/accounts/account-controller.ts",
+        "src/operator/accounts/accounts.ts",
+        "src/operator/kubernetes/account-key.ts",
+        "src/operator/operator.ts",
+      ].map((path) => path.replaceAll("/", sep)),
+    );
+  });
+});
+
 describe("what converges", () => {
   it("knows only types of the runtime", () => {
     const loaded = imports.filter(

@@ -4,7 +4,7 @@ import { faultIn } from "../http/fault.ts";
 // An import would load all that node:http exports, and with it the fetch and the WebSockets of Node: 13 MiB.
 const { STATUS_CODES } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
 
-/** The `code` of a call that was not sent, since there is no usable API key. */
+/** The `code` of a call that was not sent, since there is no usable API key. Its cause says why. */
 export const NO_API_KEY = "no_api_key";
 
 /** The `code` of a call that a proxy refused to pass on. */

@@ -43,7 +43,10 @@ export const GatewayAccount = defineCustomResource({
     },
   ],
   status: z.object({
-    baseURL: z.string().optional().describe("Base address in use."),
+    baseURL: z
+      .string()
+      .optional()
+      .describe("Base address in use. Absent while the operator does not allow the one in the spec."),
     secretName: z.string().optional().describe("Secret that is kept, by a finalizer, while objects need the key."),
     keyDigests: z
       .array(z.string())

@@ -13,6 +13,15 @@ describe("reconcileErrorOf", () => {
     expect(() => reconcileErrorOf(error)).toThrow(error);
   });
 
+  it.each([
+    ["the API key is empty", "it is empty"],
+    ["the API key could not be read (ENOENT)", "it could not be read (ENOENT)"],
+    ["the API key has characters that cannot be sent", "it has characters that cannot be sent"],
+  ])("says of a key why it cannot be used: %s", (said, told) => {
+    const error = failure({ kind: "unsent", code: NO_API_KEY, cause: new Error(said) });
+    expect(reconcileErrorOf(error)?.message).toBe(`Set the API key of the account, or of the operator: ${told}`);
+  });
+
   it("says to look at the proxy that refuses", () => {
     const error = reconcileErrorOf(failure({ kind: "unsent", code: PROXY_REFUSED }));
     expect(error?.message).toMatch(/^Check the proxy to the service: /);

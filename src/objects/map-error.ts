@@ -30,11 +30,7 @@ function fromGatewayError(error: GatewayError): ReconcileError {
       return new Retry("RateLimited", "Waiting as the service asked: it has had too many requests", options);
     case "unsent":
       return error.code === NO_API_KEY
-        ? new Retry(
-            "AccountNotReady",
-            "Set the API key of the account, or of the operator: it could not be read",
-            options,
-          )
+        ? new Retry("AccountNotReady", withoutKey(error), options)
         : unavailable(error, text, options);
     case "unknown":
     case "failed":
@@ -46,6 +42,12 @@ function fromGatewayError(error: GatewayError): ReconcileError {
       return refused(error, text, options);
   }
 }
+
+/** The words about a key are the program's own, and never quote it. */
+const withoutKey = ({ cause }: GatewayError): string =>
+  `Set the API key of the account, or of the operator: ${wordsOf(cause).replace(/^the API key/, "it")}`;
+
+const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "it could not be read");
 
 type Options = ConstructorParameters<typeof Retry>[2];
 

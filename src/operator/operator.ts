@@ -210,7 +210,7 @@ export function createOperator(options: OperatorOptions): Operator {
       return reconcileAccount(
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
-          ...{ baseURL: config.baseURL, secretsWatched: secretsWatched(request.namespace) },
+          ...{ allowed: config, secretsWatched: secretsWatched(request.namespace) },
           objects: accountObjects,
           ...dependents,
           // The certificate of an object that cannot be read would count as one without an object.

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { json, serve } from "../../../test/support/gateway-service.ts";
 import { useFixedServices } from "../testing/run.ts";
 
 const { run, failing } = useFixedServices();
@@ -10,7 +11,7 @@ const account = {
 
 test.each([
   [403, /^You need the right to get the Secret "team" in namespace shop/],
-  [404, 'Add key "key" to Secret "team" in namespace shop: it has the API key'],
+  [404, /^Create Secret "team" in this namespace: .* \(GatewayAccount "default" in namespace shop\)$/],
   [503, /^The cluster answers with status 503/],
 ])(
   "a GatewayAccount whose Secret answers %i does not give way to the account of the environment",
@@ -29,3 +30,61 @@ test.each([
     expect(answered).toEqual([]);
   },
 );
+
+const commands = [
+  ...["tree", "users ippolicy/office", "plan", "diff ippolicy/office", "import --all"],
+  ...["orphans", "orphans --delete --yes", "orphans --unmanaged --delete --yes"],
+];
+
+/** A service of somebody who may write GatewayAccounts in one namespace, and wants the Secrets of it. */
+async function stranger(status?: (url: string) => object) {
+  const { url, seen } = await serve((response) => json(response, 200, {}));
+  const reads: string[] = [];
+  failing(({ path }) => {
+    const named = { ...account, spec: { ...account.spec, baseURL: url }, ...(status && { status: status(url) }) };
+    if (path.endsWith("/gatewayaccounts/default")) return { status: 200, body: named };
+    if (!path.endsWith("/secrets/team")) return undefined;
+    reads.push(path);
+    return {
+      status: 200,
+      body: { kind: "Secret", metadata: {}, data: { key: Buffer.from("hunter2").toString("base64") } },
+    };
+  });
+  return { url, seen, reads };
+}
+
+test.each(commands)("%s sends no key to a host that the operator has not allowed", async (line) => {
+  for (const status of [undefined, () => ({ conditions: [] }), () => ({ baseURL: "https://api.example" })]) {
+    const { seen, reads } = await stranger(status);
+    const { code, stdout, stderr } = await run(line);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        "Give --account default and a --base-url at fixed to have the API key sent there: " +
+        'GatewayAccount "default" in namespace shop names this host, and the operator has not allowed it',
+    });
+    expect([seen, reads]).toEqual([[], []]);
+    expect(stdout).not.toContain("hunter2");
+  }
+});
+
+test.each([
+  ["the operator has", (url: string) => ({ baseURL: url }), () => ""],
+  ["a flag has", undefined, (url: string) => ` --account default --base-url ${url}`],
+])("the key goes to a host that %s allowed", async (_, status, flags) => {
+  const { url, seen } = await stranger(status);
+  await run(`orphans${flags(url)}`);
+  expect(seen[0]?.headers.authorization).toBe("Bearer hunter2");
+});
+
+test("the key goes to a host of ALLOWED_GATEWAY_HOSTS", async () => {
+  const { url, seen } = await stranger();
+  vi.stubEnv("ALLOWED_GATEWAY_HOSTS", new URL(url).host);
+  await run("orphans");
+  expect(seen[0]?.headers.authorization).toBe("Bearer hunter2");
+});
+
+test("a key that cannot be sent is told as such", async () => {
+  vi.stubEnv("GATEWAY_API_KEY", "два\nслова");
+  expect((await run("orphans")).stderr).toMatch(/^Give another API key: .* has characters that cannot be sent/);
+});

@@ -1,10 +1,13 @@
 import { type AccountConfig, readAccountConfig } from "../../config.ts";
 import type { Proxies } from "../../http/proxies.ts";
 import { GatewayAccount as GatewayAccountKind } from "../../kinds/gateway-account.ts";
+import { isReconcileError } from "../../objects/reconcile-error.ts";
+import { type AccountKeyObject, HostNotAllowed, readAccountKey } from "../../operator/kubernetes/account-key.ts";
+import { secretValueOf } from "../../operator/kubernetes/read-data.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
-import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+import type { ResourceType } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { type ClusterFlags, connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
@@ -39,10 +42,7 @@ export interface Credentials {
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
-type GatewayAccount = KubeObject & {
-  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string };
-  status?: { baseURL?: string };
-};
+type GatewayAccount = AccountKeyObject;
 
 /**
  * Finds the account as the operator does: by flags; else the GatewayAccount that `--account` names, or the one called
@@ -106,23 +106,31 @@ async function credentialsOf(
   client: KubeClient,
   config: AccountConfig,
 ): Promise<Credentials> {
-  const baseURL = object.spec.baseURL ?? config.baseURL ?? object.status?.baseURL;
-  if (baseURL === undefined) throw new CommandError(`Give --base-url: GatewayAccount "${ref.name}" names none`);
-  const { proxies, requestsPerMinute, requestSeconds } = config;
-  const key = await keyOf(client, ref.namespace, object.spec.apiKeySecretRef);
-  return { baseURL, apiKey: async () => key, proxies, requestsPerMinute, requestSeconds, gatewayAccount: ref };
+  const { proxies, requestsPerMinute, requestSeconds, allowedHosts } = config;
+  const allowed = { baseURL: config.baseURL, allowedHosts, trustsStatus: true };
+  const read = (namespace: string, name: string) => secretOf(client, namespace, name);
+  const { baseURL, apiKey } = await readAccountKey(object, allowed, read).catch((error: unknown) => {
+    throw unusable(error, ref);
+  });
+  return { baseURL, apiKey: async () => apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: ref };
 }
 
-async function keyOf(client: KubeClient, namespace: string, { name, key }: { name: string; key: string }) {
-  const secret = await client
-    .get<KubeObject & { data?: Record<string, string> }>(secrets, { namespace, name })
-    .catch((error) => {
-      if (isNotFound(error)) return undefined;
-      throw refused(error, `get the Secret "${name}" in namespace ${namespace}`);
-    });
-  const value = secret?.data?.[key];
-  if (value) return Buffer.from(value, "base64").toString("utf8").trim();
-  throw new CommandError(`Add key "${key}" to Secret "${name}" in namespace ${namespace}: it has the API key`);
+async function secretOf(client: KubeClient, namespace: string, name: string) {
+  const secret = await client.get(secrets, { namespace, name }).catch((error) => {
+    if (isNotFound(error)) return undefined;
+    throw refused(error, `get the Secret "${name}" in namespace ${namespace}`);
+  });
+  return secret && secretValueOf(secret);
+}
+
+/** Names the GatewayAccount, and what a person can do who runs a command. */
+function unusable(error: unknown, { namespace, name }: Ref): unknown {
+  const which = `GatewayAccount "${name}" in namespace ${namespace}`;
+  if (error instanceof HostNotAllowed)
+    return new CommandError(
+      `Give --account ${name} and a --base-url at ${error.host} to have the API key sent there: ${which} names this host, and the operator has not allowed it`,
+    );
+  return isReconcileError(error) ? new CommandError(`${error.message} (${which})`) : error;
 }
 
 /** An error that names the missing right. */

@@ -1,6 +1,13 @@
 import { RequestBudget } from "../../account/requests/request-budget.ts";
 import type { Page } from "../../gateway/client.ts";
-import { isForbidden, isGatewayError, isLimited, isNotFound, isUnauthorized } from "../../gateway/errors.ts";
+import {
+  isForbidden,
+  isGatewayError,
+  isLimited,
+  isNotFound,
+  isUnauthorized,
+  NO_API_KEY,
+} from "../../gateway/errors.ts";
 import { GatewayReader } from "../../gateway/reader.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "../../gateway/resource.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -89,6 +96,7 @@ function problemOf(error: unknown, what: string): unknown {
   if (isUnauthorized(error)) return new AccountFailure(`Replace the API key: ${textOf(error)}`);
   if (isForbidden(error)) return new CommandError(`Use an API key with the right to ${what}: ${textOf(error)}`);
   if (!isGatewayError(error) || error.fault) return error;
+  if (error.code === NO_API_KEY) return new AccountFailure(`Give another API key: ${textOf(error)}`);
   if (error.status === undefined) return new AccountFailure(`The account cannot be reached: ${textOf(error)}`);
   return new CommandError(`Could not ${what}: ${textOf(error)}`);
 }

@@ -99,7 +99,8 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
   } catch (error) {
     if (!(error instanceof Unsent)) throw error;
     const { method, route } = call;
-    throw new GatewayError({ kind: "unsent", method, route, problem: `not sent: ${error.message}`, code: error.code });
+    const { code, message } = error;
+    throw new GatewayError({ kind: "unsent", method, route, problem: `not sent: ${message}`, code, cause: error });
   } finally {
     deadline.clear();
   }

@@ -4,6 +4,15 @@ import { Unsent } from "./unsent.ts";
 /** The API key, or a function that returns it and is called for each request, so that a new key is used at once. */
 export type Key = string | (() => string | Promise<string>);
 
+/** Why a text cannot be sent as an API key; undefined: it can. White space around it is left out when it is sent. */
+export function problemOfKey(text: string): string | undefined {
+  if (text.trim() === "") return "is empty";
+  if (/^[\x21-\x7e]+$/.test(text.trim())) return undefined;
+  return "has characters that cannot be sent, such as spaces, line ends, or letters that are not ASCII";
+}
+
+const unusable = (problem: string): Unsent => new Unsent(`the API key ${problem}`, NO_API_KEY);
+
 /**
  * The key for the header, without the white space around it that files have. Throws Unsent when there is none. Of an
  * error of the function only the code is kept, such as `ENOENT`: its message may quote the key.
@@ -11,8 +20,8 @@ export type Key = string | (() => string | Promise<string>);
 export async function readKey(key: Key, stop: AbortSignal): Promise<string> {
   const given = typeof key === "string" ? key : await ask(key, stop);
   const text = typeof given === "string" ? given.trim() : "";
-  if (text === "") throw new Unsent("the API key is empty", NO_API_KEY);
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new Unsent("the API key has characters that cannot be in a key", NO_API_KEY);
+  const problem = problemOfKey(text);
+  if (problem !== undefined) throw unusable(problem);
   return text;
 }
 
@@ -32,7 +41,7 @@ async function obtain(key: () => string | Promise<string>): Promise<string> {
   try {
     return await key();
   } catch (error) {
-    throw new Unsent(`the API key could not be obtained${codeOf(error)}`, NO_API_KEY);
+    throw unusable(`could not be read${codeOf(error)}`);
   }
 }
 

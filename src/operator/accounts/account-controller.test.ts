@@ -235,6 +235,19 @@ describe("a key", () => {
   });
 });
 
+describe("a key with characters that cannot be sent", () => {
+  it.each(["two\nlines", "two words", "ключ"])("is told as such: %j", async (key) => {
+    const scene = await AccountScene.begin();
+    scene.secret("a", { key });
+    scene.account("a");
+    await scene.reconcile("a");
+    const { message = "" } = scene.condition("a", "Ready") ?? {};
+    expect(message).toMatch(/^Correct key "key" of Secret "a": as an API key, it has characters that cannot be sent/);
+    expect(message).not.toContain(key);
+    expect(scene.seen).toEqual([]);
+  });
+});
+
 describe("a base URL", () => {
   it("gets no request when the operator does not allow its host", async () => {
     const scene = await AccountScene.begin();
@@ -244,6 +257,14 @@ describe("a base URL", () => {
     expect(scene.summary("a")).toEqual(["Ready False InvalidSpec", "Stalled True InvalidSpec"]);
     expect(scene.condition("a", "Ready")?.message).toMatch(/^Ask for elsewhere\.example to be added/);
     expect(scene.secretReads).toEqual([]);
+  });
+
+  it("stands in the status while it is allowed, and no longer: commands send the key there", async () => {
+    const scene = await settled();
+    expect(scene.latest("a")?.status).toMatchObject({ baseURL: scene.serviceURL });
+    scene.account("a", { baseURL: "https://elsewhere.example" });
+    await scene.reconcile("a");
+    expect(scene.latest("a")?.status).not.toHaveProperty("baseURL");
   });
 
   it("is allowed however its host is written", async () => {

@@ -1,6 +1,7 @@
 import type { Account } from "../../account/account.ts";
 import { Turn, type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
+import { problemOfKey } from "../../gateway/http/key.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
@@ -12,6 +13,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Request, Result } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
 import { timestamp } from "../../schema/time.ts";
+import { type AllowedHosts, allowedBaseURL, readAccountKey } from "../kubernetes/account-key.ts";
 import type { AccountObjects } from "./account-objects.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AccountObject } from "./all-credentials.ts";
@@ -25,8 +27,7 @@ export interface AccountControllerOptions {
   resyncSeconds: number;
   /** Whether a watch of Secrets enqueues the account. If not, a missing Secret is read again after seconds. */
   secretsWatched: boolean;
-  /** Base URL of accounts without `spec.baseURL`. */
-  baseURL: string;
+  allowed: AllowedHosts;
   /** How many objects still need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
   countDependents: (key: string) => number;
   /** Kinds whose objects the operator may be unable to read in a namespace, so that `countDependents` misses them. */
@@ -83,7 +84,7 @@ async function checkKey(
   const wait: WaitOptions = { signal, turn: new Turn(object.metadata.uid, clock) };
   accounts.assertAllowed(object);
   await objects.addFinalizer(object);
-  await assertSecretHasKey(options, object);
+  await assertUsableKey(options, object);
   await protectSecret(options, object);
   const { account, isAsked } = await accounts.check(object, wait);
   const { keyProof, breaker, lossGuard } = account;
@@ -129,16 +130,15 @@ function refuseLoss({ lossGuard: { problem } }: Account): void {
   );
 }
 
-async function assertSecretHasKey(
-  { readSecret }: AccountControllerOptions,
-  { metadata, spec }: AccountObject,
+async function assertUsableKey(
+  { allowed, readSecret }: AccountControllerOptions,
+  object: AccountObject,
 ): Promise<void> {
-  const { name, key } = spec.apiKeySecretRef;
-  const secret = await readSecret(metadata.namespace, name);
-  if (!secret)
-    throw new Waiting("SecretNotReady", `Create Secret "${name}" in this namespace: spec.apiKeySecretRef refers to it`);
-  if (!secret.data[key])
-    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
+  const { apiKey } = await readAccountKey(object, allowed, readSecret);
+  const problem = problemOfKey(apiKey);
+  if (problem === undefined) return;
+  const { name, key } = object.spec.apiKeySecretRef;
+  throw new Waiting("SecretNotReady", `Correct key "${key}" of Secret "${name}": as an API key, it ${problem}`);
 }
 
 type Protection = Pick<AccountControllerOptions, "objects" | "store" | "countDependents" | "unreadableKinds">;
@@ -219,11 +219,12 @@ function dependentsError(count: number, unreadable: readonly string[]): Waiting 
 
 /** Writes the status. Without an error, the account is ready. */
 async function report(
-  { accounts, objects, clock, baseURL }: AccountControllerOptions,
+  { accounts, objects, clock, allowed }: AccountControllerOptions,
   object: AccountObject,
   { error, certificate = "unknown" }: { error?: ReconcileError; certificate?: LoneCertificate },
 ): Promise<void> {
-  const { metadata, spec } = object;
+  const { metadata } = object;
+  const baseURL = inUse(object, allowed);
   const now = clock.date().getTime();
   const requested = accounts.isAnswered(object) ? reconcileRequestedAt(object) : undefined;
   // Objects, or this reconcile, may have written to the status since it was read.
@@ -232,9 +233,10 @@ async function report(
       certificate === "unknown"
         ? (before?.conditions ?? []).filter(({ type }) => type === "CertificateReady")
         : certificateConditions(certificate, now);
+    const { baseURL: _, ...others } = before ?? {};
     const status: Status = {
-      ...before,
-      baseURL: spec.baseURL ?? baseURL,
+      ...others,
+      ...(baseURL !== undefined && { baseURL }),
       ...(requested !== undefined && { lastHandledReconcileAt: requested }),
       observedGeneration: metadata.generation,
       conditions: [...conditionsOf(error), ...ofCertificate].map((draft) =>
@@ -243,6 +245,15 @@ async function report(
     };
     return isSameStatus(before, status) ? undefined : status;
   });
+}
+
+/** Commands send the key of a GatewayAccount to the address in its status, so only one that is allowed is written there. */
+function inUse(object: AccountObject, allowed: AllowedHosts): string | undefined {
+  try {
+    return allowedBaseURL(object, allowed);
+  } catch {
+    return undefined;
+  }
 }
 
 function conditionsOf(error: ReconcileError | undefined): ConditionDraft[] {

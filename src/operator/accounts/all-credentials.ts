@@ -1,19 +1,21 @@
 import { ObjectMemory } from "../../account/object-memory.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Status } from "../../objects/object.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
-import type { KubeObject } from "../../runtime/object.ts";
+import { type AccountKeyObject, allowedBaseURL, readAccountKey } from "../kubernetes/account-key.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
-import { type Credentials, KEY_MISSING } from "./credentials.ts";
+import type { Credentials } from "./credentials.ts";
 import { type OpenAccountOptions, openAccount } from "./open-account.ts";
 import { SharedAccounts } from "./shared-accounts.ts";
 
-export interface AccountObject extends KubeObject {
-  metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
-  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string; tunnelSessions?: "Ignore" | "Mirror" };
-  status?: Pick<Status, "conditions"> & { secretName?: string; keyDigests?: string[]; [field: string]: unknown };
+export interface AccountObject extends AccountKeyObject {
+  metadata: AccountKeyObject["metadata"] & { namespace: string; uid: string; generation: number };
+  spec: AccountKeyObject["spec"] & { tunnelSessions?: "Ignore" | "Mirror" };
+  status?: Pick<Status, "conditions"> & { baseURL?: string; secretName?: string; keyDigests?: string[] } & {
+    [field: string]: unknown;
+  };
 }
 
 export interface CredentialsOptions extends OpenAccountOptions {
@@ -86,7 +88,7 @@ export class AllCredentials {
     const { baseURL: specifiedURL } = object.spec;
     const known = this.#byKey.get(key);
     if (known?.uid === uid && known.specifiedURL === specifiedURL) return known;
-    const baseURL = normalised(this.#allowedBaseURL(specifiedURL));
+    const baseURL = normalised(allowedBaseURL(object, this.#options.config));
     this.remove(key);
     const made = this.shared.add({
       ...{ key, uid, specifiedURL, baseURL, digest: undefined, lastRead: 0, proved: new Set<string>() },
@@ -108,44 +110,18 @@ export class AllCredentials {
     });
   }
 
-  /**
-   * Throws Blocked for other base URLs. Otherwise, anybody who may create a GatewayAccount could make the operator send
-   * requests to any host.
-   */
-  #allowedBaseURL(baseURL: string | undefined): string {
-    const { config } = this.#options;
-    if (baseURL === undefined) return config.baseURL;
-    const origin = originOf(baseURL);
-    if (origin === parseBaseURL(config.baseURL).origin) return baseURL;
-    const { host, protocol } = new URL(origin);
-    if (config.allowedHosts.some((allowed) => URL.parse(`${protocol}//${allowed}`)?.host === host)) return baseURL;
-    throw new Blocked(
-      "InvalidSpec",
-      `Ask for ${host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`,
-    );
-  }
-
   async #readKey(key: string): Promise<string> {
-    const { store, readSecret } = this.#options;
+    const { store, readSecret, config } = this.#options;
     const object = store().get(key);
     if (!object) throw new Error("the GatewayAccount is gone");
-    const { name, key: entry } = object.spec.apiKeySecretRef;
-    const value = (await readSecret(object.metadata.namespace, name))?.data[entry];
-    if (!value) throw Object.assign(new Error("no key"), { code: KEY_MISSING });
-    return value;
+    const { baseURL, apiKey } = await readAccountKey(object, config, readSecret);
+    // The GatewayAccount may have been edited since, and its new key must not go to the former host.
+    if (this.#byKey.get(key)?.baseURL !== normalised(baseURL)) throw new Outdated("the GatewayAccount has changed");
+    return apiKey;
   }
 }
 
 function normalised(baseURL: string): string {
   const { origin, prefix } = parseBaseURL(baseURL);
   return origin + prefix;
-}
-
-/** The pattern in the CRD also accepts some text that is no URL, so it is parsed here. */
-function originOf(baseURL: string): string {
-  try {
-    return parseBaseURL(baseURL).origin;
-  } catch (error) {
-    throw new Blocked("InvalidSpec", `Correct spec.baseURL: ${(error as Error).message}`, { cause: error });
-  }
 }

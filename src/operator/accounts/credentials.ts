@@ -3,9 +3,6 @@ import type { RecordedIDs } from "../../account/key-proof.ts";
 import type { RequestCount } from "../../account/requests/request-count.ts";
 import type { GatewayClient } from "../../gateway/client.ts";
 
-/** The error code when the Secret or its entry does not exist. */
-export const KEY_MISSING = "SECRET_NOT_READY";
-
 /** The API key of one GatewayAccount, or the operator's own. */
 export interface Credentials {
   /** `namespace/name` of the GatewayAccount, or "" for the operator's own. */

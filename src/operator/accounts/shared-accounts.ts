@@ -3,7 +3,8 @@ import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import { hasList } from "../../objects/evidence.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
-import { type Credentials, isOwn, KEY_MISSING, type SharedAccount } from "./credentials.ts";
+import { KEY_MISSING } from "../kubernetes/account-key.ts";
+import { type Credentials, isOwn, type SharedAccount } from "./credentials.ts";
 
 export interface SharedAccountsOptions {
   /** Opens an account for these credentials alone. */

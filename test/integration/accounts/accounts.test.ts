@@ -4,6 +4,7 @@ import { annotations } from "../../../src/schema/contract.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../../tools/simulator/simulator.ts";
 import { Canaries, canary } from "../../support/canaries.ts";
+import { command } from "../../support/command.ts";
 import { Kube } from "../../support/kube.ts";
 import { secret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
@@ -176,6 +177,10 @@ describe("an address", () => {
     ] as const) {
       const reported = await world.condition(kind, name, { type: "Stalled", reason: "InvalidSpec" });
       expect(conditionOf(reported, "Ready")?.message).toContain(`Ask for ${new URL(stranger.url).host} to be added`);
+    }
+    for (const line of ["tree", "import --all", "plan", "orphans --delete --yes"]) {
+      const { code, stderr } = await command(world, [...line.split(" "), "--account", "stranger"]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("the operator has not allowed it") });
     }
     expect(stranger.control.count()).toBe(0);
     await stranger.stop();

@@ -173,9 +173,9 @@ export class AccountScene {
 
   reconcile(name: string): Promise<Result> {
     const { accounts, clock, log } = this;
-    const { resyncSeconds, baseURL } = this.#config;
+    const { resyncSeconds } = this.#config;
     const options = {
-      ...{ accounts, clock, resyncSeconds, baseURL, ...this.#protection() },
+      ...{ accounts, clock, resyncSeconds, allowed: this.#config, ...this.#protection() },
       secretsWatched: this.#secretsWatched,
       readSecret: this.#readSecret,
       loneCertificate: () => this.loneCertificate,
