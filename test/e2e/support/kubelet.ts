@@ -8,12 +8,13 @@ import type { ResourceType } from "../../../src/runtime/object.ts";
 import type { Cluster } from "../../../tools/cluster/cluster.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { selfSigned } from "../../../tools/simulator/certificates/self-signed.ts";
-import { Pod } from "./pod.ts";
+import { Pod, PodRefused } from "./pod.ts";
 
 const NODE = "node";
 const LOOK_MS = 200;
 const HEARTBEAT_MS = 5000;
 const VOLUMES_MS = 1000;
+const REFUSED_MS = 2000;
 
 const pods: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 const nodes: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
@@ -21,7 +22,7 @@ const leases: ResourceType = { group: "coordination.k8s.io", version: "v1", plur
 
 /**
  * Stands in for the scheduler and the only node of a cluster that has neither: binds pods, runs them as processes (see
- * `Pod`), reports their status, and serves their logs. So Deployments become available and Jobs complete, and Helm and
+ * `Pod`), reports their status, and serves their logs. A pod that no node would run waits, and its status says why. So Deployments become available and Jobs complete, and Helm and
  * kubectl work as in any cluster. Images are not pulled.
  */
 export class Kubelet implements AsyncDisposable {
@@ -32,6 +33,8 @@ export class Kubelet implements AsyncDisposable {
   readonly #logs: Server;
   readonly #running = new Map<string, Pod>();
   readonly #outputs = new Map<string, readonly string[]>();
+  /** When a pod was refused last, by its uid: it is tried again, because what it lacks may come. */
+  readonly #refused = new Map<string, number>();
   #ended = false;
   #loops: Promise<unknown> = Promise.resolve();
 
@@ -132,11 +135,20 @@ export class Kubelet implements AsyncDisposable {
     });
   }
 
-  async #run({ metadata, spec }: KubeJSON): Promise<void> {
+  async #run(pod: KubeJSON): Promise<void> {
+    const { metadata, spec } = pod;
+    if (Date.now() - (this.#refused.get(metadata.uid) ?? 0) < REFUSED_MS) return;
     const { kubectlRun: kubectl } = this.#cluster;
-    const pod = await Pod.start({ kubectl, server: this.#server, namespace: metadata.namespace, spec });
-    this.#running.set(metadata.uid, pod);
-    this.#outputs.set(`${metadata.namespace}/${metadata.name}`, pod.lines);
+    try {
+      const running = await Pod.start({ kubectl, server: this.#server, namespace: metadata.namespace, spec });
+      this.#running.set(metadata.uid, running);
+      this.#outputs.set(`${metadata.namespace}/${metadata.name}`, running.lines);
+    } catch (error) {
+      if (!(error instanceof PodRefused)) throw error;
+      this.#refused.set(metadata.uid, Date.now());
+      this.#outputs.set(`${metadata.namespace}/${metadata.name}`, error.message.split("\n"));
+      await this.#patchStatus(pod, "Pending", false, { waiting: { reason: "Refused", message: error.message } });
+    }
   }
 
   async #stop({ metadata: { namespace, name, uid } }: KubeJSON, process: Pod | undefined): Promise<void> {
@@ -169,7 +181,15 @@ export class Kubelet implements AsyncDisposable {
         ...[condition("ContainersReady", ready), condition("Ready", ready)],
       ],
       containerStatuses: [
-        { name: container.name, image: container.image, imageID: "", ready, restartCount: 0, started: true, state },
+        {
+          name: container.name,
+          image: container.image,
+          imageID: "",
+          ready,
+          restartCount: 0,
+          started: phase !== "Pending",
+          state,
+        },
       ],
     };
     await this.#client.patchMerge(pods, pod.metadata, { status }, { subresource: "status" });

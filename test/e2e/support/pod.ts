@@ -7,6 +7,8 @@ import { Child } from "../../../tools/shared/child.ts";
 import { kubeconfigFor } from "../../../tools/shared/kubeconfig.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { OPERATOR } from "../../../tools/shared/operator.ts";
+import { ownImage } from "../../support/image.ts";
+import { refusalsOf, type Sources } from "../../support/pod-rules.ts";
 
 export interface PodOptions {
   kubectl: KubectlRun;
@@ -17,10 +19,18 @@ export interface PodOptions {
   spec: KubeJSON;
 }
 
+/** A pod that no node would run. The message has the rules that it breaks. */
+export class PodRefused extends Error {
+  override readonly name = "PodRefused";
+}
+
+/** With a read-only root, a program that writes to a file ends as it would in a container. */
+const READ_ONLY = ["--permission", "--allow-fs-read=*"];
+
 /**
  * Stands in for a kubelet, which the test cluster lacks. Runs the only container of a rendered pod as a process, with
  * its arguments, environment, Secret volumes and the token of its ServiceAccount, so that RBAC applies. Only its ports
- * differ, so that tests can run side by side.
+ * differ, so that tests can run side by side. Refuses what a node refuses.
  */
 export class Pod implements AsyncDisposable {
   readonly #options: PodOptions;
@@ -34,7 +44,10 @@ export class Pod implements AsyncDisposable {
     this.#port = port;
   }
 
+  /** @throws PodRefused */
   static async start(options: PodOptions): Promise<Pod> {
+    const refusals = refusalsOf(options.spec, { image: await ownImage(), ...(await sourcesIn(options)) });
+    if (refusals.length > 0) throw new PodRefused(refusals.join("\n"));
     const pod = new Pod(options, await mkdtemp(join(tmpdir(), "pod-")), await freePort());
     await pod.syncVolumes();
     await pod.#spawn();
@@ -116,7 +129,9 @@ export class Pod implements AsyncDisposable {
   async #spawn(): Promise<void> {
     const [container] = this.#options.spec.containers;
     const paths = { PATH: process.env["PATH"], KUBECONFIG: await this.#kubeconfig() };
-    this.#child = new Child(OPERATOR, { args: container.args, env: { ...paths, ...this.#environment(container) } });
+    const nodeFlags = container.securityContext?.readOnlyRootFilesystem ? READ_ONLY : [];
+    const env = { ...paths, ...this.#environment(container) };
+    this.#child = new Child(OPERATOR, { args: container.args, nodeFlags, env });
   }
 
   #environment({ env = [], volumeMounts = [] }: KubeJSON): Record<string, string> {
@@ -142,6 +157,20 @@ export class Pod implements AsyncDisposable {
     await writeFile(path, text, { mode: 0o600 });
     return path;
   }
+}
+
+/** What pods of the namespace can refer to. */
+async function sourcesIn({ kubectl, namespace }: PodOptions): Promise<Sources> {
+  const { stdout } = await kubectl(["get", "secrets,configmaps", "-n", namespace, "-o", "json"]);
+  const items: KubeJSON[] = JSON.parse(stdout).items;
+  const keysOf = (kind: string) =>
+    items
+      .filter((item) => item.kind === kind)
+      .map(({ metadata, data, binaryData }) => [metadata.name, Object.keys({ ...data, ...binaryData })]);
+  return {
+    secrets: Object.fromEntries(keysOf("Secret")),
+    configMaps: Object.fromEntries(keysOf("ConfigMap")),
+  };
 }
 
 /** Replaces the file in one step, so that a reader gets the old or the new content. */
