@@ -345,6 +345,18 @@ describe("what the commands print for kubectl", () => {
   });
 });
 
+describe("what people write into annotations", () => {
+  it("is read in one place", () => {
+    const readers = production.filter((file) =>
+      /annotations\??\.?\[annotations\.(paused|orphan|releaseTo|uninstalling|reconcileRequestedAt)\b/.test(
+        withoutComments(readFileSync(join(root, file), "utf8")),
+      ),
+    );
+    // objects/annotations.ts reads them all, by their names as data
+    expect(readers).toEqual([]);
+  });
+});
+
 describe("the simulator", () => {
   it("knows nothing of the operator", () => {
     const files = sources(join("tools", "simulator"));

@@ -187,5 +187,5 @@ export const AgentCommand = defineCustomResource({
   initialStatus,
   access: ["list", "watch", "delete"],
   namespaces: "watched and own",
-  conditions: ["Ready", "Complete", "Failed", "Reconciling", "Stalled", "Paused"],
+  conditions: ["Ready", "Complete", "Failed", "Reconciling", "Stalled", "Paused", "AnnotationsValid"],
 });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { timestamp } from "../schema/time.ts";
+import { annotationProblems } from "./annotations.ts";
 import { type Condition, conditionOf, type Status } from "./object.ts";
 
 /** `observedGeneration`: default the object's current generation. */
@@ -7,6 +8,18 @@ export type ConditionDraft = Pick<Condition, "type" | "status" | "reason" | "mes
 
 /** Room for the longest message that the operator has words of its own for, with ids and names as they usually are. */
 export const MESSAGE_CHARACTERS = 320;
+
+/** The condition that tells of annotations that the operator cannot understand. It is absent when there are none. */
+export const ANNOTATIONS_VALID = "AnnotationsValid";
+
+/** The condition of type `AnnotationsValid`, if there is something to say. */
+export function annotationConditions(object: Parameters<typeof annotationProblems>[0]): ConditionDraft[] {
+  const problems = annotationProblems(object);
+  const [message] = problems;
+  if (message === undefined) return [];
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+  return [{ type: ANNOTATIONS_VALID, status: "False", reason: "InvalidAnnotation", message: `${message}${more}` }];
+}
 
 type WithConditions = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
 

@@ -32,11 +32,13 @@ const annotated = (name: string, value: string, parts: Parts = {}): ManagedObjec
   object({ ...parts, annotations: { [name]: value } });
 
 it.each([
-  ["isPaused", isPaused, annotations.paused],
-  ["isOrphan", isOrphan, annotations.orphan],
-] as const)("%s needs the text true", (_, is, name) => {
+  // a pause holds while nobody can tell what is meant, and a remote is not given up
+  ["isPaused", isPaused, annotations.paused, true],
+  ["isOrphan", isOrphan, annotations.orphan, false],
+] as const)("%s is clear about the texts true and false", (_, is, name, whenUnclear) => {
   expect(is(annotated(name, "true"))).toBe(true);
-  for (const other of ["false", "", "True"]) expect(is(annotated(name, other)), other).toBe(false);
+  expect(is(annotated(name, "false"))).toBe(false);
+  for (const other of ["", "True"]) expect(is(annotated(name, other)), other).toBe(whenUnclear);
   for (const none of [object(), object({ annotations: {} })]) expect(is(none)).toBe(false);
 });
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../runtime/object.ts";
-import { annotations } from "../schema/contract.ts";
+import { annotationOf, answerOf } from "./annotations.ts";
 import type { Intent } from "./intent.ts";
 
 export interface Condition {
@@ -87,13 +87,11 @@ export const retiringIDs = ({
 
 export const isDeleting = (object: ManagedObject): boolean => object.metadata.deletionTimestamp !== undefined;
 
-const annotationOf = ({ metadata }: Pick<KubeObject, "metadata">, name: string): string | undefined =>
-  metadata.annotations?.[name];
-
-export const isPaused = (object: ManagedObject): boolean => annotationOf(object, annotations.paused) === "true";
-export const isOrphan = (object: ManagedObject): boolean => annotationOf(object, annotations.orphan) === "true";
+/** Whether the object is left alone. Also true while nobody can tell what the annotation means. */
+export const isPaused = (object: Pick<KubeObject, "metadata">): boolean => answerOf(object, "paused") !== "no";
+export const isOrphan = (object: Pick<KubeObject, "metadata">): boolean => answerOf(object, "orphan") === "yes";
 /** `<namespace>/<name>` of the object to which this object releases its remote. */
-export const releasedTo = (object: ManagedObject): string | undefined => annotationOf(object, annotations.releaseTo);
+export const releasedTo = (object: ManagedObject): string | undefined => annotationOf(object, "releaseTo");
 /**
  * Whether the operator writes nothing for the object any more. An object that still has to delete replaced remotes does
  * that first.
@@ -101,8 +99,8 @@ export const releasedTo = (object: ManagedObject): string | undefined => annotat
 export const isReleased = (object: ManagedObject): boolean =>
   releasedTo(object) !== undefined && retiringIDs(object.status).length === 0;
 /** Whether the command `uninstall` waits for the deletion of this object. */
-export const isUninstalling = (object: ManagedObject): boolean =>
-  annotationOf(object, annotations.uninstalling) !== undefined;
+export const isUninstalling = (object: Pick<KubeObject, "metadata">): boolean =>
+  annotationOf(object, "uninstalling") !== undefined;
 /** `<namespace>/<name>`. */
 export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
@@ -125,7 +123,7 @@ export function isReconcileRequested(object: ManagedObject): boolean {
 
 /** The value of the annotation reconcile-requested-at, also of a GatewayAccount. */
 export const reconcileRequestedAt = (object: Pick<KubeObject, "metadata">): string | undefined =>
-  annotationOf(object, annotations.reconcileRequestedAt);
+  annotationOf(object, "reconcileRequestedAt");
 
 export const conditionOf = (status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined =>
   status?.conditions?.find((condition) => condition.type === type);

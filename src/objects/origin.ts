@@ -1,5 +1,6 @@
+import { answerOf } from "./annotations.ts";
 import { mayHaveCreated, type SignedIntent, signedIntentOf } from "./intent.ts";
-import { hasOnlyObserved, isObserveOnly, isOrphan, type ManagedObject, releasedTo } from "./object.ts";
+import { hasOnlyObserved, isObserveOnly, type ManagedObject, releasedTo } from "./object.ts";
 
 /** How the account came to have the remote of an object: the operator created it, or it was there and was adopted. */
 export type Origin = "Created" | "Adopted";
@@ -42,9 +43,12 @@ export function isRetained(object: ManagedObject, origin: Origin = originOf(obje
 export const isModuleRetained = ({ spec, status }: ManagedObject, field: string): boolean =>
   spec.deletionPolicy !== "Delete" && status?.moduleOrigins?.[field] !== "Created";
 
-/** Whether the remote stays in the account when the object is deleted, for whatever reason. */
+/**
+ * Whether the remote stays in the account when the object is deleted, for whatever reason. It may also stay while nobody
+ * can tell what the annotation orphan means: the deletion then waits.
+ */
 export const leavesItsRemote = (object: ManagedObject): boolean =>
-  isOrphan(object) ||
+  answerOf(object, "orphan") !== "no" ||
   isRetained(object) ||
   isObserveOnly(object) ||
   hasOnlyObserved(object) ||

@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { IntentSignatures } from "../objects/intent-signatures.ts";
-import type { ManagedObject } from "../objects/object.ts";
+import { isOrphan, type ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer, type InformerOptions } from "../runtime/cache/informer.ts";
@@ -12,7 +12,6 @@ import { Controller, type ControllerOptions } from "../runtime/controller/contro
 import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, splitKey } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
-import { annotations } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import { selects } from "../schema/label-selector.ts";
 import type { SessionMetrics } from "../sessions/metrics.ts";
@@ -365,8 +364,7 @@ const onlyOurs = (store: Listed["store"], isOurs: IsOurs): Listed["store"] => ({
 const isMirrored = ({ spec, metadata }: AccountObject): boolean =>
   spec.tunnelSessions === "Mirror" && metadata.deletionTimestamp === undefined;
 
-const hasOrphanAnnotation = (object: AccountObject | undefined): boolean =>
-  object?.metadata.annotations?.[annotations.orphan] === "true";
+const hasOrphanAnnotation = (object: AccountObject | undefined): boolean => object !== undefined && isOrphan(object);
 
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [
   referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),

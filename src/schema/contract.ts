@@ -108,6 +108,7 @@ export const reasons = [
   "DNSLookupFailed",
   "DNSEndpointNotWritten",
   "InvalidSpec",
+  "InvalidAnnotation",
   "QuotaExceeded",
   "ImmutableField",
   "ReplacementRequired",

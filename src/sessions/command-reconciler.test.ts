@@ -71,6 +71,15 @@ describe("a reconcile", () => {
     expect(condition("Paused")).toBeUndefined();
   });
 
+  test("is paused by an annotation that may mean it, and says what to write", async () => {
+    const annotations = { "tunnelgateway.dev/paused": "yes", "tunnelgateway.dev/stop": "1" };
+    const { fake, reconcile, condition } = scene(stop, undefined, { annotations });
+    await reconcile();
+    expect(condition("Paused")?.message).toContain('Write "true" or "false" in the annotation');
+    expect(condition("AnnotationsValid")).toMatchObject({ status: "False", reason: "InvalidAnnotation" });
+    expect(fake.service.received).toEqual([]);
+  });
+
   test("fails a command that has no account, and holds one that has begun", async () => {
     let isGone = false;
     let online: Session[] = [];

@@ -4,10 +4,10 @@ import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/cl
 import { isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
+import { isPaused } from "../objects/object.ts";
 import { Outdated, Waiting } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Result } from "../runtime/controller/controller.ts";
-import { annotations } from "../schema/contract.ts";
 import { type Answer, answerOf, type Request } from "./answer.ts";
 import { type CommandObject, type CommandStatus, hasResult, restarts, type SessionResult } from "./command.ts";
 import { type CommandState, commandStatus } from "./conditions.ts";
@@ -267,8 +267,6 @@ export class CommandReconciler {
 
   #now = (): number => this.#options.clock.date().getTime();
 }
-
-const isPaused = ({ metadata }: CommandObject): boolean => metadata.annotations?.[annotations.paused] === "true";
 
 const byID = (sessions: readonly Remote[]): ReadonlyMap<string, Session> =>
   new Map((sessions as Session[]).map((session) => [session.id, session]));

@@ -1,4 +1,5 @@
-import { type ConditionDraft, toCondition } from "../objects/conditions.ts";
+import { switchProblem } from "../objects/annotations.ts";
+import { annotationConditions, type ConditionDraft, toCondition } from "../objects/conditions.ts";
 import { Blocked, type ReconcileError } from "../objects/reconcile-error.ts";
 import { timestamp } from "../schema/time.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
@@ -21,7 +22,9 @@ export function commandStatus(command: CommandObject, state: CommandState, now: 
     ...(sessions && { startedAt: before.startedAt ?? time, ...counted(sessions), sessions }),
     ...(finished && { completedAt: before.completedAt ?? time }),
     observedGeneration: command.metadata.generation,
-    conditions: conditionsOf(state).map((draft) => toCondition(command, draft, now)),
+    conditions: [...conditionsOf(command, state), ...annotationConditions(command)].map((draft) =>
+      toCondition(command, draft, now),
+    ),
   };
 }
 
@@ -38,7 +41,7 @@ function counted(sessions: readonly SessionResult[]) {
   };
 }
 
-function conditionsOf(state: CommandState): ConditionDraft[] {
+function conditionsOf(command: CommandObject, state: CommandState): ConditionDraft[] {
   if ("refusal" in state) return failed(state.refusal);
   const { sessions, error, paused } = state;
   if (sessions && isFinished(sessions)) return finished(sessions);
@@ -46,7 +49,7 @@ function conditionsOf(state: CommandState): ConditionDraft[] {
   return [
     { type: "Ready", status: "False", reason, message },
     { type: error instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message },
-    ...(paused ? [pausedCondition] : []),
+    ...(paused ? [pausedBy(command)] : []),
   ];
 }
 
@@ -56,6 +59,11 @@ const pausedCondition: ConditionDraft = {
   reason: "Paused",
   message: "Remove the annotation tunnelgateway.dev/paused to go on: nothing more is sent",
 };
+
+const pausedBy = (command: CommandObject): ConditionDraft => ({
+  ...pausedCondition,
+  message: switchProblem(command, "paused") ?? pausedCondition.message,
+});
 
 function progressOf(sessions: readonly SessionResult[]): string {
   const { completions, active } = counted(sessions);

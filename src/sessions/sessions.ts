@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Account } from "../account/account.ts";
 import type { Config } from "../config.ts";
 import { tunnelSessions } from "../gateway/resources/index.ts";
 import { AgentCommand } from "../kinds/agent-command.ts";
+import { writtenForOperator } from "../objects/annotations.ts";
 import { conditionOf } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import { Informer } from "../runtime/cache/informer.ts";
@@ -13,7 +15,7 @@ import { Controller, type ControllerOptions } from "../runtime/controller/contro
 import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
-import { API_VERSION, annotations, DEFAULT_ACCOUNT, GROUP, VERSION } from "../schema/contract.ts";
+import { API_VERSION, DEFAULT_ACCOUNT, GROUP, VERSION } from "../schema/contract.ts";
 import type { CommandObject, CommandStatus } from "./command.ts";
 import { type CommandAccount, CommandReconciler } from "./command-reconciler.ts";
 import type { SessionMetrics } from "./metrics.ts";
@@ -194,8 +196,7 @@ function notMirrored(config: SessionsOptions["config"], { spec }: CommandObject,
 function needsReconcile(change: Change<CommandObject>, isOurs: SessionsOptions["isOurs"]): boolean {
   if (change.type !== "updated") return change.type === "added";
   if (isOurs(change.old) !== isOurs(change.object)) return true;
-  const paused = ({ metadata }: CommandObject) => metadata.annotations?.[annotations.paused];
-  return paused(change.old) !== paused(change.object);
+  return !isDeepStrictEqual(writtenForOperator(change.old), writtenForOperator(change.object));
 }
 
 function enqueueUnfinished(store: Store<CommandObject>, controller: Controller, namespace: string): void {

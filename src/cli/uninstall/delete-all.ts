@@ -1,4 +1,4 @@
-import { conditionOf, isOrphan, isPaused, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, isOrphan, isPaused, isUninstalling, type ManagedObject } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { annotations } from "../../schema/contract.ts";
@@ -79,7 +79,7 @@ async function deleteThose(client: KubeClient, objects: readonly OwnObject[]): P
 }
 
 const isToBeMarked = ({ resource, object }: OwnObject): boolean =>
-  resource.access.includes("patch") && object.metadata.annotations?.[annotations.uninstalling] === undefined;
+  resource.access.includes("patch") && !isUninstalling(object);
 
 /** False: the object is gone, or another object has its name by now. */
 async function annotate(client: KubeClient, { type, ref, object }: OwnObject, annotation: string): Promise<boolean> {

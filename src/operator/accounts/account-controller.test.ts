@@ -48,6 +48,19 @@ describe("a key", () => {
     });
   });
 
+  it("whose account has an annotation that nobody understands works, and the account says so", async () => {
+    const scene = await settled();
+    scene.server.storage.update("tunnelgateway.dev/v1/gatewayaccounts", "n/a", (now) => ({
+      ...now,
+      metadata: { ...now.metadata, annotations: { "tunnelgateway.dev/paused": "true" } },
+    }));
+    await scene.reconcile("a");
+    expect(scene.condition("a", "Ready")?.status).toBe("True");
+    expect(scene.condition("a", "AnnotationsValid")?.message).toBe(
+      "Remove the annotation tunnelgateway.dev/paused: it has no effect on a GatewayAccount",
+    );
+  });
+
   it("that still works costs one request per resync, and no write", async () => {
     const scene = await settled();
     const writes = scene.writes.length;

@@ -3,7 +3,7 @@ import { Turn, type WaitOptions, waitFor } from "../../account/requests/turn.ts"
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { problemOfKey } from "../../gateway/http/key.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
-import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
+import { annotationConditions, type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
 import { reconcileRequestedAt, type Status } from "../../objects/object.ts";
 import { Blocked, Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
@@ -239,7 +239,7 @@ async function report(
       ...(baseURL !== undefined && { baseURL }),
       ...(requested !== undefined && { lastHandledReconcileAt: requested }),
       observedGeneration: metadata.generation,
-      conditions: [...conditionsOf(error), ...ofCertificate].map((draft) =>
+      conditions: [...conditionsOf(error), ...ofCertificate, ...annotationConditions(object)].map((draft) =>
         toCondition({ metadata, status: before }, draft, now),
       ),
     };

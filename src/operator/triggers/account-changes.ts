@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { conditionOf, reconcileRequestedAt } from "../../objects/object.ts";
-import { annotations } from "../../schema/contract.ts";
+import { writtenForOperator } from "../../objects/annotations.ts";
+import { conditionOf, isOrphan } from "../../objects/object.ts";
 import type { AccountObject } from "../accounts/all-credentials.ts";
 
 /** Ignores changes of the status, since only the operator writes it. */
@@ -8,7 +8,7 @@ export function needsReconcile(old: AccountObject, object: AccountObject): boole
   const relevant = (one: AccountObject) => [
     one.metadata.generation,
     one.metadata.deletionTimestamp,
-    reconcileRequestedAt(one),
+    writtenForOperator(one),
   ];
   return !isDeepStrictEqual(relevant(old), relevant(object));
 }
@@ -17,6 +17,6 @@ export function needsReconcile(old: AccountObject, object: AccountObject): boole
 export const mayChangeAccount = (old: AccountObject, { metadata }: AccountObject): boolean =>
   old.metadata.generation !== metadata.generation ||
   old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
-  old.metadata.annotations?.[annotations.orphan] !== metadata.annotations?.[annotations.orphan];
+  isOrphan(old) !== isOrphan({ metadata });
 
 export const readyStatus = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;

@@ -95,6 +95,8 @@ describe("an object", () => {
     ["a deletion", { metadata: deleting }],
     ["being paused", { metadata: { annotations: { [annotations.paused]: "true" } } }],
     ["the orphan annotation", { metadata: { annotations: { [annotations.orphan]: "true" } } }],
+    ["an annotation of ours that nobody knows", { metadata: { annotations: { "tunnelgateway.dev/orphaned": "1" } } }],
+    ["a label that may be meant as an annotation", { metadata: { labels: { [annotations.paused]: "true" } } }],
     ["a requested reconcile", { metadata: { annotations: { [annotations.reconcileRequestedAt]: "now" } } }],
   ])("is enqueued after %s", (_, more) => {
     expect(updated(IPPolicy, object(IPPolicy, "a"), object(IPPolicy, "a", more))).toEqual(["IPPolicy n/a"]);

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/requests/request-budget.ts";
+import { writtenForOperator } from "../../objects/annotations.ts";
 import { naturalKeyOf, remoteIDsOf, setsNoModule } from "../../objects/identity.ts";
 import { isObserver, isReleased, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";
-import { annotations, FINALIZER } from "../../schema/contract.ts";
+import { FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { sentStatusFields } from "../../schema/wire/needs.ts";
 import { type IndexName, type Informers, referenceKey, referencesOf } from "../kubernetes/indexes.ts";
@@ -39,11 +40,7 @@ function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
   const relevant = ({ metadata }: ManagedObject) => [
     metadata.generation,
     metadata.deletionTimestamp,
-    metadata.annotations?.[annotations.paused],
-    metadata.annotations?.[annotations.orphan],
-    metadata.annotations?.[annotations.uninstalling],
-    metadata.annotations?.[annotations.releaseTo],
-    metadata.annotations?.[annotations.reconcileRequestedAt],
+    writtenForOperator({ metadata }),
   ];
   const lostFinalizer =
     old.metadata.finalizers?.includes(FINALIZER) && !object.metadata.finalizers?.includes(FINALIZER);

@@ -1,3 +1,4 @@
+import { switchProblem } from "../../objects/annotations.ts";
 import { openIntentOf } from "../../objects/intent.ts";
 import { isOrphan, isUninstalling, type ManagedObject, releasedTo } from "../../objects/object.ts";
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
@@ -59,6 +60,7 @@ const FOREIGN_FINALIZERS_SECONDS = 1800;
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
+  refuseUnclear(context);
   await deleteReplacedFirst(context);
   await awaitTakeover(context);
   if (await isRemoteKept(context)) {
@@ -71,6 +73,15 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
     await deleteRemotes(context);
   }
   await cluster.removeFinalizer(kind, context.object);
+}
+
+/** Throws Blocked while nobody can tell whether the remote is to stay. When the object is gone, the remote stays. */
+function refuseUnclear({ object, cluster }: ReconcileContext): void {
+  const problem = switchProblem(object, "orphan");
+  if (problem === undefined) return;
+  if (!cluster.isUnfinalized(object)) throw new Blocked("InvalidAnnotation", problem);
+  const note = `Left ${object.status?.id ?? "what may be there"} in the account: the annotation ${annotations.orphan} may mean yes, and the object is gone`;
+  cluster.emit(object, { type: "Warning", reason: "InvalidAnnotation", action: "Delete", note });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Remote } from "../../gateway/resource.ts";
+import { ANNOTATIONS_VALID } from "../../objects/conditions.ts";
 import { conditionOf, isDeleting, isObserveOnly, type ManagedObject, type Status } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
 import type { EventDraft } from "../cluster.ts";
@@ -69,7 +70,7 @@ function replacementEvent(
 }
 
 function transitionEvents(object: ManagedObject, after: Status): EventDraft[] {
-  const drafts = ["Ready", "Synced", "Drifted", "Paused"].flatMap((type): EventDraft[] => {
+  const drafts = ["Ready", "Synced", "Drifted", "Paused", ANNOTATIONS_VALID].flatMap((type): EventDraft[] => {
     const [was, is] = [conditionOf(object.status, type), conditionOf(after, type)];
     if (!is || (was?.status === is.status && was.reason === is.reason)) return [];
     if (is.status === "True" && (!was || was.reason === "Pending"))

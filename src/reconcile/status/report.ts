@@ -1,5 +1,6 @@
 import { isGatewayError } from "../../gateway/errors.ts";
-import { type ConditionDraft, toCondition } from "../../objects/conditions.ts";
+import { switchProblem } from "../../objects/annotations.ts";
+import { ANNOTATIONS_VALID, annotationConditions, type ConditionDraft, toCondition } from "../../objects/conditions.ts";
 import {
   type Condition,
   conditionOf,
@@ -37,7 +38,7 @@ type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "s
  * `serviceTime`: epoch milliseconds by the clock of the service, which dates certificates.
  */
 export function nextStatus(context: StatusInput, outcome: Outcome, now: number, serviceTime = now): Status {
-  const status = statusWithoutColumns(context, outcome, now, serviceTime);
+  const status = withAnnotations(statusWithoutColumns(context, outcome, now, serviceTime), context.object, now);
   const isLeftAlone = outcome.type === "paused" || outcome.type === "released";
   // An edit during a pause is not carried out yet.
   const { spec } = context.object;
@@ -45,11 +46,19 @@ export function nextStatus(context: StatusInput, outcome: Outcome, now: number, 
   return { ...status, columns: { ...texts, ...noteOf(status.conditions) } };
 }
 
+function withAnnotations(status: Status, object: ManagedObject, now: number): Status {
+  const others = (status.conditions ?? []).filter(({ type }) => type !== ANNOTATIONS_VALID);
+  return {
+    ...status,
+    conditions: [...others, ...annotationConditions(object).map((one) => toCondition(object, one, now))],
+  };
+}
+
 function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: number, serviceTime: number): Status {
   const { kind, object, state } = context;
   const before = object.status ?? {};
   // Don't set observedGeneration: an edit that is made during the pause must not count as carried out.
-  if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, paused, now) };
+  if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, pausedBy(object), now) };
   if (outcome.type === "released") {
     const released = { ...paused, reason: "Released", message: outcome.message };
     const given = outcome.isHandedOver && { holds: false };
@@ -187,6 +196,11 @@ const paused: ConditionDraft = {
   reason: "Paused",
   message: "Remove the annotation tunnelgateway.dev/paused to go on: the object is left alone",
 };
+
+const pausedBy = (object: ManagedObject): ConditionDraft => ({
+  ...paused,
+  message: switchProblem(object, "paused") ?? paused.message,
+});
 
 const synced: ConditionDraft = {
   type: "Synced",

@@ -114,6 +114,22 @@ test("a missing permission is reported, and Ready stays True", async () => {
   expect(isTrue(await world.get("ReservedAddress", "forbidden"), "Synced")).toBe(true);
 });
 
+test("an annotation that may mean yes holds a deletion back, until it says true or false", async () => {
+  await world.kube.apply(manifest("TunnelGroupBackend", "unclear", { labels: { a: "1" } }));
+  const { status } = await world.ready("TunnelGroupBackend", "unclear");
+  await world.kube.annotate("TunnelGroupBackend", "unclear", { [annotations.orphan]: "True" });
+  const told = { type: "AnnotationsValid", status: "False", reason: "InvalidAnnotation" };
+  await world.condition("TunnelGroupBackend", "unclear", told);
+  await world.kube.delete("TunnelGroupBackend", "unclear");
+  const held = { type: "Stalled", status: "True", reason: "InvalidAnnotation" };
+  const object = await world.condition("TunnelGroupBackend", "unclear", held);
+  expect(conditionOf(object, "Ready")?.message).toContain(`Write "true" or "false" in the annotation`);
+  expect(control().get(status.id)).not.toBeNull();
+  await world.kube.annotate("TunnelGroupBackend", "unclear", { [annotations.orphan]: "true" });
+  await world.gone("TunnelGroupBackend", "unclear");
+  expect(control().get(status.id)).not.toBeNull();
+});
+
 test("the remote of a paused object is not changed, and changes of the remote are not corrected", async () => {
   await world.kube.apply(manifest("TunnelGroupBackend", "paused", { labels: { a: "1" } }));
   const { status } = await world.ready("TunnelGroupBackend", "paused");
