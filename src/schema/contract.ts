@@ -94,6 +94,7 @@ export const reasons = [
   "Updating",
   "Deleting",
   "ReferenceNotReady",
+  "ReferenceCycle",
   "SecretNotReady",
   "AccountNotReady",
   "CertificateProvisioning",

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { APIKey } from "../../kinds/api-key.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
+import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { kinds } from "../../kinds/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -78,6 +79,51 @@ const removed = (kind: Kind, gone: ManagedObject): string[] =>
   requestsFor(kind, { type: "deleted", object: gone, initial: false }, cached).map(
     ({ kind: of, key }) => `${of} ${key}`,
   );
+
+describe("a cycle of references", () => {
+  const refs = (...names: string[]): More => ({
+    spec: { backendRefs: names.map((name) => ({ kind: "FailoverBackend", name })) },
+  });
+  const stuck: Status = {
+    conditions: [{ type: "Ready", status: "False", reason: "ReferenceCycle", message: "", lastTransitionTime: "" }],
+  };
+  const keysOf = (change: Parameters<typeof requestsFor>[1]): string[] => [
+    ...new Set(requestsFor(FailoverBackend, change, cached).map(({ key }) => key)),
+  ];
+
+  it("is told to all of its objects by a new object that closes it", () => {
+    given(FailoverBackend, "a", refs("b"));
+    given(FailoverBackend, "b", refs("c"));
+    given(FailoverBackend, "waits", refs("a"));
+    const made = given(FailoverBackend, "c", refs("a"));
+    expect(keysOf({ type: "added", object: made, initial: false }).sort()).toEqual(["n/a", "n/b", "n/c"]);
+  });
+
+  it("is told to all of its objects by an edit that closes it", () => {
+    given(FailoverBackend, "a", refs("b"));
+    given(FailoverBackend, "b", refs("c"));
+    const old = given(FailoverBackend, "c", refs());
+    const now = given(FailoverBackend, "c", { ...refs("a"), metadata: { generation: 2 } });
+    expect(keysOf({ type: "updated", old, object: now, initial: false }).sort()).toEqual(["n/a", "n/b", "n/c"]);
+  });
+
+  it.each<[string, (old: ManagedObject) => Parameters<typeof requestsFor>[1]]>([
+    ["an edit", (old) => ({ type: "updated", old, object: given(FailoverBackend, "c", refs()), initial: false })],
+    ["a deletion", (old) => ({ type: "deleted", object: old, initial: false })],
+    [
+      "an id",
+      (old) => ({
+        ...{ type: "updated", old, initial: false },
+        object: given(FailoverBackend, "c", { ...refs("a"), status: { id: "bkdfo_1" } }),
+      }),
+    ],
+  ])("is looked at again by all that were stuck when %s opens it", (_, change) => {
+    given(FailoverBackend, "a", { ...refs("b"), status: stuck });
+    given(FailoverBackend, "b", { ...refs("c"), status: stuck });
+    const old = given(FailoverBackend, "c", { ...refs("a"), status: stuck });
+    expect(keysOf(change(old))).toEqual(expect.arrayContaining(["n/a", "n/b"]));
+  });
+});
 
 describe("an object", () => {
   it.each([

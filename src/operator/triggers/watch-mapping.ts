@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/requests/request-budget.ts";
 import { writtenForOperator } from "../../objects/annotations.ts";
 import { naturalKeyOf, remoteIDsOf, setsNoModule } from "../../objects/identity.ts";
-import { isObserver, isReleased, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, isObserver, isReleased, type ManagedObject } from "../../objects/object.ts";
+import { referenceCycle } from "../../objects/reference-cycle.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -25,6 +26,7 @@ export function requestsFor(kind: Kind, change: Change<ManagedObject>, cached: C
   return [
     ...forObject(kind, change),
     ...forReferrers(kind, change, cached),
+    ...forCycle(kind, change, cached),
     ...forDeletingTargets(kind, change, cached.informers),
     ...forSharersOfRemote(kind, change, cached.informers),
   ];
@@ -59,6 +61,43 @@ function forReferrers({ kind }: Kind, change: Change<ManagedObject>, { kinds, in
 const affectsReferrers = (old: ManagedObject, object: ManagedObject, sentFields: readonly string[]): boolean =>
   sentFields.some((field) => !isDeepStrictEqual(old.status?.[field], object.status?.[field])) ||
   old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
+
+/**
+ * All objects of a cycle of references that this change closes, and those that were in one and may go on. Only the next
+ * one in it refers to the object that changed.
+ */
+function forCycle(kind: Kind, change: Change<ManagedObject>, { kinds, informers }: Caches): EnqueueRequest[] {
+  if (change.type === "added") return change.initial ? [] : membersOfCycle(change.object, { kinds, informers });
+  const { object } = change;
+  if (change.type === "deleted") return stuckBehind(object, informers);
+  const hasChanged =
+    affectsReferrers(change.old, object, sentStatusFields(kind.kind, kinds)) ||
+    !isDeepStrictEqual(referencesOf(kind, change.old), referencesOf(kind, object));
+  return hasChanged ? [...stuckBehind(object, informers), ...membersOfCycle(object, { kinds, informers })] : [];
+}
+
+function membersOfCycle(object: ManagedObject, { kinds, informers }: Caches): EnqueueRequest[] {
+  const get = (kind: string, namespace: string, name: string) => informers.get(kind)?.store.get(`${namespace}/${name}`);
+  // The store may have a newer state of the object than the change.
+  const latest = get(object.kind, object.metadata.namespace, object.metadata.name);
+  const cycle = latest && referenceCycle(latest, { kinds, get });
+  return (cycle ?? []).map((one) => requestFor(one.kind, one, "edit"));
+}
+
+/** Objects that are stuck in a cycle and refer to this one, directly or over others that are stuck too. */
+function stuckBehind(object: ManagedObject, informers: Informers): EnqueueRequest[] {
+  const stuck = new Set<ManagedObject>();
+  const reached = [object];
+  for (const { kind, metadata } of reached) {
+    const reference = referenceKey(kind, metadata.namespace, metadata.name);
+    for (const referrer of [...informers.values()].flatMap(({ store }) => store.by("references", reference))) {
+      if (stuck.has(referrer) || conditionOf(referrer.status, "Ready")?.reason !== "ReferenceCycle") continue;
+      stuck.add(referrer);
+      reached.push(referrer);
+    }
+  }
+  return [...stuck].map((one) => requestFor(one.kind, one, "edit"));
+}
 
 /** Objects that are being deleted and to which this object no longer refers: they may have waited for that. */
 function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {

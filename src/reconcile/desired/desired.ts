@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { hasOwnerKey } from "../../objects/ownership.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import { referenceCycle, textOfCycle } from "../../objects/reference-cycle.ts";
 import { withArticle } from "../../schema/article.ts";
 import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
@@ -88,12 +89,24 @@ function resolveReference(
   }
   const value = target.status?.[trait.statusField];
   if (value === undefined || value === "") {
+    refuseCycle(object, cluster);
     throw new Waiting(
       "ReferenceNotReady",
       `Waiting for ${kind} "${name}", to which spec.${path} refers, to exist in the account`,
     );
   }
   return value;
+}
+
+/**
+ * Throws Blocked if the object waits for itself. Whether the service takes such references is not known: the API page
+ * does not forbid them, and two objects that exist can be made to refer to each other.
+ */
+function refuseCycle(object: ManagedObject, cluster: Cluster): void {
+  const cycle = referenceCycle(object, cluster);
+  if (!cycle) return;
+  const way = "Take one of these references out, at least until all objects exist in the account";
+  throw new Blocked("ReferenceCycle", `${way}: each waits for the next, ${textOfCycle(cycle)}`);
 }
 
 function missing(

@@ -25,6 +25,22 @@ test("objects that are applied before what they refer to become Ready", async ()
   expect(creates).toHaveLength(objects.filter(isOurs).filter((object) => !isRoute(object)).length);
 });
 
+test("objects that wait for each other in a cycle say so, and go on when it is opened", async () => {
+  const refs = (...names: string[]) => ({ backendRefs: names.map((name) => ({ kind: "FailoverBackend", name })) });
+  const names = ["cycle-a", "cycle-b", "cycle-c"];
+  for (const [index, name] of names.entries())
+    await world.kube.apply(manifest("FailoverBackend", name, refs(names[(index + 1) % 3] as string)));
+  const stuck = { type: "Stalled", status: "True", reason: "ReferenceCycle" };
+  for (const name of names) {
+    const object = await world.condition("FailoverBackend", name, stuck);
+    for (const other of names) expect(conditionOf(object, "Ready")?.message).toContain(`FailoverBackend ${other}`);
+  }
+  await world.kube.apply(manifest("FailoverBackend", "cycle-c", refs()));
+  for (const name of names) await world.ready("FailoverBackend", name);
+  await world.kube.apply(manifest("FailoverBackend", "cycle-c", refs("cycle-a")));
+  await world.ready("FailoverBackend", "cycle-c");
+});
+
 test("what is still referred to waits, and its referrer keeps it", async () => {
   const refs = { ipRestriction: { ipPolicyRefs: [{ name: "guard" }] } };
   await world.kube.apply(manifest("IPPolicy", "guard", {}), manifest("TCPEdge", "guarded", refs));
