@@ -31,6 +31,7 @@ import { RecordChecker } from "./dns/record-checker.ts";
 import { resolverFor } from "./dns/resolver.ts";
 import type { InstallationClaim } from "./installations/claim.ts";
 import { figuresAnnotation } from "./kubernetes/account-figures.ts";
+import { toReconcileError } from "./kubernetes/api-error.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { indexersOf, type Listed, referenceKey, type Stores } from "./kubernetes/indexes.ts";
@@ -43,6 +44,7 @@ import { secrets, typeOf } from "./kubernetes/resource-types.ts";
 import { type Startable, type StartStep, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
 import { StateFormat } from "./kubernetes/state-format.ts";
 import { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
+import { tellUnwritten } from "./kubernetes/unwritten-status.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { type IsOurs, objectController, serviceTimes } from "./object-controller.ts";
 import type { Tracing } from "./tracing.ts";
@@ -157,7 +159,13 @@ export function createOperator(options: OperatorOptions): Operator {
   const secretsWatched = (namespace: string) => secretInformer?.hasSyncedIn(namespace) === true;
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const turns = new WriteTurns();
-  const accountObjects = new AccountObjects(client, accountInformer.store, rights, isOurs, turns);
+  const accountObjects = new AccountObjects(
+    { client, recorder: options.recorder },
+    accountInformer.store,
+    rights,
+    isOurs,
+    turns,
+  );
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
     keyRecords: new KeyRecords({
@@ -229,6 +237,7 @@ export function createOperator(options: OperatorOptions): Operator {
     // The operator may not watch GatewayAccounts in its own namespace. It then need not wait for them.
     isOpen: (namespace) => !accountInformer.watches(namespace) || readObjects.isOpen(namespace),
     openAccount: (ref, signal) => accounts.open(keyOf(ref), { signal }),
+    onUnwritten: (object, error) => tellUnwritten(options.recorder, object, toReconcileError(error)),
   });
   const commandInformers = [sessions.sessions, sessions.commands];
   const watched = [

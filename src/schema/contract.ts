@@ -110,6 +110,7 @@ export const reasons = [
   "DNSEndpointNotWritten",
   "InvalidSpec",
   "InvalidAnnotation",
+  "WriteRefused",
   "QuotaExceeded",
   "ImmutableField",
   "ReplacementRequired",

@@ -50,6 +50,8 @@ export interface SessionsOptions {
   /** The account to which a GatewayAccount leads. Rejects while that is not known, as a request to it would. */
   openAccount: (ref: ObjectRef, signal: AbortSignal) => Promise<Account>;
   recorder: EventRecorder;
+  /** Turns a refused write of a status into the error to throw, and tells people of it. */
+  onUnwritten: (object: KubeObject, error: unknown) => unknown;
   log: Logger;
   clock: Clock;
   controllerMetrics?: ControllerOptions["metrics"];
@@ -205,11 +207,12 @@ function enqueueUnfinished(store: Store<CommandObject>, controller: Controller, 
 
 /** Guarded by the resourceVersion, so that of two processes that would send the same request only one does. */
 async function writeStatus(
-  { client, recorder }: SessionsOptions,
+  { client, recorder, onUnwritten }: SessionsOptions,
   store: Store<CommandObject>,
-  { metadata, status: before }: CommandObject,
+  command: CommandObject,
   status: CommandStatus,
 ): Promise<CommandObject> {
+  const { metadata, status: before } = command;
   const operations = [
     { op: "test", path: "/metadata/uid", value: metadata.uid },
     { op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion },
@@ -222,7 +225,8 @@ async function writeStatus(
     if (status.completedAt && !before?.completedAt) emitResult(recorder, written);
     return written;
   } catch (error) {
-    throw isStale(error) ? new Outdated("the command has changed", { cause: error }) : error;
+    if (isStale(error)) throw new Outdated("the command has changed", { cause: error });
+    throw onUnwritten(command, error);
   }
 }
 

@@ -4,10 +4,12 @@ import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
+import type { EventRecorder } from "../../runtime/process/events.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import type { NamespaceRights } from "../kubernetes/namespace-rights.ts";
 import { secrets, typeOf } from "../kubernetes/resource-types.ts";
+import { tellUnwritten } from "../kubernetes/unwritten-status.ts";
 import type { AccountObject } from "./all-credentials.ts";
 import { WriteTurns } from "./write-turns.ts";
 
@@ -21,9 +23,10 @@ export class AccountObjects {
   readonly #rights: Pick<NamespaceRights, "during" | "settle">;
   readonly #isOurs: (object: AccountObject) => boolean;
   readonly #turns: WriteTurns;
+  readonly #recorder: Pick<EventRecorder, "emit">;
 
   constructor(
-    client: KubeClient,
+    { client, recorder }: { client: KubeClient; recorder: Pick<EventRecorder, "emit"> },
     store: Store<AccountObject>,
     rights: Pick<NamespaceRights, "during" | "settle">,
     isOurs: (object: AccountObject) => boolean = () => true,
@@ -34,6 +37,7 @@ export class AccountObjects {
     this.#rights = rights;
     this.#isOurs = isOurs;
     this.#turns = turns;
+    this.#recorder = recorder;
   }
 
   /** `change`: makes the new status from the status at the time of the write. Undefined: nothing is written. */
@@ -47,7 +51,9 @@ export class AccountObjects {
       const status = change(current.status);
       if (status) this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), current, status));
     };
-    await ignoringNotFound(() => this.#turns.run(keyOf(object), write));
+    await ignoringNotFound(() => this.#turns.run(keyOf(object), write)).catch((error: unknown) => {
+      throw tellUnwritten(this.#recorder, object, error);
+    });
   }
 
   async addFinalizer(object: AccountObject): Promise<void> {

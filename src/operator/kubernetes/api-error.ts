@@ -1,27 +1,83 @@
-import { Outdated, Retry } from "../../objects/reconcile-error.ts";
-import {
-  isConflict,
-  isFailedTest,
-  isForbidden,
-  isInvalid,
-  isUnreachable,
-  KubeError,
-} from "../../runtime/connection/errors.ts";
+import { Blocked, isReconcileError, Outdated, Retry } from "../../objects/reconcile-error.ts";
+import { isConflict, isFailedTest, isUnreachable, KubeError } from "../../runtime/connection/errors.ts";
+
+/** How an answer of the API server may be told. */
+interface Telling {
+  /** What was to be written. Default: the object. */
+  what?: string;
+  /** Set for writes of values that nobody may read: the answer could quote them, so that only field names are told. */
+  quotesSecrets?: boolean;
+}
+
+/** Seconds until a write that the API server refused is tried again. What makes room may be done to others' metadata. */
+const REFUSED_SECONDS = 300;
 
 /** The ReconcileError or Outdated for a failure of the API server. Any other error is returned as it is. */
-export function toReconcileError(error: unknown): unknown {
+export function toReconcileError(error: unknown, telling: Telling = {}): unknown {
+  if (isReconcileError(error)) return error;
   if (isConflict(error) || isFailedTest(error)) return new Outdated("the object has changed", { cause: error });
-  if (isInvalid(error)) {
-    // the API server's message may quote values of the object
-    const fields = error.causes.map(({ field }) => field ?? "it").join(", ");
-    return new Retry("Pending", `Correct ${fields}: the Kubernetes API refuses any write with it`, { cause: error });
-  }
-  if (isForbidden(error)) {
-    const { message } = error;
-    return new Retry("Forbidden", `Grant the operator's service account the right: ${message}`, { cause: error });
-  }
-  if (isUnreachable(error) || error instanceof KubeError) {
-    return new Retry("Pending", `Waiting for the Kubernetes API: ${error.message}`, { cause: error });
-  }
-  return error;
+  if (isUnreachable(error)) return waiting(error, error.message);
+  if (!(error instanceof KubeError)) return error;
+  const { what = "the object" } = telling;
+  const words = wordsOf(error, telling);
+  if (isOutOfRoom(error)) return refused(error, `Make ${what} smaller: ${words}. ${ROOM}`);
+  if (isMissingRight(error))
+    return new Retry("Forbidden", `Grant the operator's service account the right: ${words}`, { cause: error });
+  if (isTemporary(error)) return waiting(error, words);
+  return refused(error, `Correct ${what}, or what refuses to let it be written: ${words}`);
 }
+
+const waiting = (cause: Error, words: string): Retry =>
+  new Retry("Pending", `Waiting for the Kubernetes API: ${words}`, { cause });
+
+const refused = (cause: Error, message: string): Blocked =>
+  new Blocked("WriteRefused", message, { cause, afterSeconds: REFUSED_SECONDS });
+
+/** What of an object usually takes the room that the operator needs. */
+const ROOM = "Annotations of other tools often take the most";
+
+/**
+ * The limits of the API server: on all annotations together, on a request, and on what etcd stores. The last ones come
+ * with status 500.
+ */
+const isOutOfRoom = ({ status, message, causes }: KubeError): boolean =>
+  status === 413 ||
+  /request is too large|larger than max/.test(message) ||
+  causes.some(({ field, message: text }) => field === "metadata.annotations" && text?.startsWith("Too long") === true);
+
+/** A 403 of an authorizer, in its words. Admission refuses with 403 too. */
+const isMissingRight = ({ status, message }: KubeError): boolean =>
+  status === 403 && (/ cannot [a-z]+ resource /.test(message) || !/admission|denied|quota|polic/i.test(message));
+
+/** 404: what the write needs, such as its namespace, may come; the object itself is asked for elsewhere. */
+const isTemporary = ({ status }: KubeError): boolean =>
+  status >= 500 || status < 400 || [401, 404, 408, 409, 429].includes(status);
+
+/** The words of the API server about an answer, each once. Values that it quotes are left out. */
+export function wordsOf(
+  { status, message, reason, causes }: KubeError,
+  { quotesSecrets = false }: Telling = {},
+): string {
+  if (quotesSecrets) {
+    const fields = new Set(causes.flatMap(({ field }) => (isField(field) ? field : [])));
+    return fields.size > 0 ? [...fields].join(", ") : `${reason ?? "no reason"} (status ${status})`;
+  }
+  const told = causes.filter(({ field }) => field !== NO_FIELD);
+  const words = (told.length > 0 ? told : causes).map(({ field, message: text }) =>
+    [isField(field) ? field : undefined, text && withoutValue(text)].filter((part) => part !== undefined).join(": "),
+  );
+  const distinct = [...new Set(words)].filter((one) => one !== "");
+  return distinct.length > 0 ? distinct.join("; ") : message;
+}
+
+/** The field of a cause that is about no field, such as a rule that could not be evaluated. */
+const NO_FIELD = "<nil>";
+
+const isField = (field: string | undefined): field is string =>
+  field !== undefined && field !== "" && field !== NO_FIELD;
+
+/** `Invalid value: "a": must be short` without the value, which people may want to keep to themselves. */
+const withoutValue = (text: string): string =>
+  text.replace(/^(Invalid value|Unsupported value|Duplicate value): (?:"(?:[^"\\]|\\.)*"|[^:"]*)(?:: |$)/, (_, kind) =>
+    kind === "Invalid value" ? "" : `${kind}: `,
+  ) || "Invalid value";

@@ -37,9 +37,12 @@ describe("a DNSEndpoint that cannot be written", () => {
     [
       "a label that is none",
       422,
-      { message: "quoted value", details: { causes: [{ field: "metadata.labels", message: "quoted value" }] } },
+      {
+        message: "quoted value",
+        details: { causes: [{ field: "metadata.labels", message: 'Invalid value: "quoted value": no label' }] },
+      },
       "Retry",
-      "Correct spec.dns.externalDNS: the Kubernetes API refuses metadata.labels",
+      "Correct spec.dns.externalDNS: the Kubernetes API refuses metadata.labels: no label",
     ],
     ["a write by somebody else", 409, { reason: "Conflict" }, "Retry", "Waiting to write the DNSEndpoint again"],
     ["an API server that fails", 500, { message: "no" }, "Retry", "Waiting for the Kubernetes API: no"],

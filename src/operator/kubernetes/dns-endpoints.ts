@@ -21,7 +21,7 @@ import {
   resourceName,
 } from "../../runtime/object.ts";
 import { API_VERSION, endpointAnnotations, OPERATOR_NAME } from "../../schema/contract.ts";
-import { toReconcileError } from "./api-error.ts";
+import { toReconcileError, wordsOf } from "./api-error.ts";
 import { dnsEndpoints } from "./resource-types.ts";
 
 const REASON = "DNSEndpointNotWritten";
@@ -166,10 +166,7 @@ function wordsFor(error: unknown): string | undefined {
     return `Install the CustomResourceDefinition ${resource} of external-dns: the cluster has none`;
   if (isForbidden(error))
     return `Grant the right with externalDNS.enabled or externalDNS.optIn in the chart: ${error.message}`;
-  if (isInvalid(error)) {
-    const fields = error.causes.map(({ field }) => field ?? "it").join(", ");
-    return `Correct spec.dns.externalDNS: the Kubernetes API refuses ${fields || "the DNSEndpoint"}`;
-  }
+  if (isInvalid(error)) return `Correct spec.dns.externalDNS: the Kubernetes API refuses ${wordsOf(error)}`;
   if (isConflict(error)) return "Waiting to write the DNSEndpoint again: somebody else has written it";
   return isUnreachable(error) || error instanceof KubeError
     ? `Waiting for the Kubernetes API: ${error.message}`

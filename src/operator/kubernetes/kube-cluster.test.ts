@@ -7,7 +7,7 @@ import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import type { EventRecorder } from "../../runtime/process/events.ts";
+import type { EventInput, EventRecorder } from "../../runtime/process/events.ts";
 import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
 import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
@@ -26,18 +26,20 @@ let server: FakeApiServer;
 let client: KubeClient;
 let store: Store<ManagedObject>;
 let cluster: KubeCluster;
+const events: EventInput[] = [];
 /** What was said to the keeper of the operator's rights. */
 const rights: string[] = [];
 
 beforeEach(async () => {
   rights.length = 0;
+  events.length = 0;
   ({ server, client } = await apiServerForTest());
   store = new Store({ indexers: indexersOf(IPPolicy) });
   cluster = new KubeCluster({
     client,
     kinds: [IPPolicy],
     informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
-    recorder: { emit: () => {} } as unknown as EventRecorder,
+    recorder: { emit: (event: EventInput) => void events.push(event) } as unknown as EventRecorder,
     log: recordingLogger(),
     endedObjects: { has: () => false },
     unfinalizedObjects: new UnfinalizedObjects(systemClock),
@@ -236,16 +238,26 @@ describe("an error of the API server", () => {
     [
       "for an invalid object",
       422,
-      { reason: "Invalid", details: { causes: [{ field: "spec.rules", message: "no: s3cret" }, {}] } },
-      "Pending",
-      /^Correct spec\.rules, it: the Kubernetes API refuses any write with it$/,
+      {
+        reason: "Invalid",
+        details: { causes: [{ field: "spec.rules", message: 'Invalid value: "s3cret": too few' }] },
+      },
+      "WriteRefused",
+      /^Correct the object, or what refuses to let it be written: spec\.rules: too few$/,
     ],
     ["for an internal error", 500, {}, "Pending", /^Waiting for the Kubernetes API/],
-  ])("%s is a Retry with a message that says what to do", async (_, status, body, reason, words) => {
+  ])("%s has a message that says what to do", async (_, status, body, reason, words) => {
     const object = given();
-    const expected = expect.objectContaining({ name: "Retry", reason, message: expect.stringMatching(words) });
+    const expected = expect.objectContaining({
+      name: reason === "WriteRefused" ? "Blocked" : "Retry",
+      reason,
+      message: expect.stringMatching(words),
+    });
     server.faults.push({ status, body: refusal(body) });
     await expect(cluster.writeStatus(IPPolicy, object, {})).rejects.toEqual(expected);
+    // no status can tell it, unless it passes by itself
+    expect(events.map((event) => event.reason)).toEqual(reason === "Pending" ? [] : [reason]);
+    for (const { note, type } of events) expect([type, note]).toEqual(["Warning", expect.stringMatching(words)]);
     server.faults.push({ status, body: refusal(body) });
     await expect(cluster.secret("n", "any")).rejects.toEqual(expected);
   });

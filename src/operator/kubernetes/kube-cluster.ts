@@ -24,6 +24,7 @@ import { readConfigMap, readSecret } from "./read-data.ts";
 import type { ReadObjects } from "./read-objects.ts";
 import { definitions, namespaces, typeOf } from "./resource-types.ts";
 import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
+import { tellUnwritten } from "./unwritten-status.ts";
 
 const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: the operator deletes its remote";
 
@@ -143,7 +144,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
-      throw toReconcileError(error);
+      throw tellUnwritten(this.#recorder, object, toReconcileError(error));
     }
   }
 

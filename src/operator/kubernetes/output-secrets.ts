@@ -30,7 +30,7 @@ export async function writeSecret(
   try {
     await client.create(secrets, content, options);
   } catch (error) {
-    if (!isAlreadyExists(error)) throw toReconcileError(error);
+    if (!isAlreadyExists(error)) throw toReconcileError(error, tellingOf(name));
     await replaceSecret(client, object, content, options);
   }
 }
@@ -54,9 +54,12 @@ async function replaceSecret(
       options,
     );
   } catch (error) {
-    throw toReconcileError(error);
+    throw toReconcileError(error, tellingOf(content.metadata.name));
   }
 }
+
+/** An answer about the Secret could quote its values. */
+const tellingOf = (name: string) => ({ what: `Secret "${name}"`, quotesSecrets: true });
 
 /** Does nothing if the Secret does not exist or was not written for this object. */
 export async function bindSecret(
@@ -76,7 +79,7 @@ export async function bindSecret(
       metadata: { resourceVersion, annotations: after, ownerReferences: owners },
     });
   } catch (error) {
-    if (!isNotFound(error)) throw toReconcileError(error);
+    if (!isNotFound(error)) throw toReconcileError(error, tellingOf(name));
   }
 }
 

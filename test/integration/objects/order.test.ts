@@ -39,6 +39,8 @@ test("objects that wait for each other in a cycle say so, and go on when it is o
   for (const name of names) await world.ready("FailoverBackend", name);
   await world.kube.apply(manifest("FailoverBackend", "cycle-c", refs("cycle-a")));
   await world.ready("FailoverBackend", "cycle-c");
+  for (const name of names) await world.kube.delete("FailoverBackend", name);
+  for (const name of names) await world.gone("FailoverBackend", name);
 });
 
 test("what is still referred to waits, and its referrer keeps it", async () => {

@@ -106,7 +106,13 @@ export class AccountScene {
     const env = { GATEWAY_BASE_URL: service.url, GATEWAY_API_KEY: OWN_KEY, REQUESTS_PER_MINUTE: "0", ...options.env };
     this.#config = { ...readConfig(env), apiKey: async () => this.ownKey };
     const rights = { during: <T>(_: string, write: () => Promise<T>) => write(), settle: async () => {} };
-    this.#objects = new AccountObjects(client, this.store, rights, () => this.isOurs, this.#turns);
+    this.#objects = new AccountObjects(
+      { client, recorder: { emit: () => {} } },
+      this.store,
+      rights,
+      () => this.isOurs,
+      this.#turns,
+    );
     this.#watchAccounts();
     const metadata = { name: INTENT_KEY_SECRET, namespace: "operator" };
     server.storage.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata });
