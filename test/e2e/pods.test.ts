@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { kubectlFor } from "../../tools/cluster/kubectl.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
+import { startSimulator } from "../../tools/simulator/simulator.ts";
 import { ownImage } from "../support/image.ts";
 import { type Image, refusalsOf } from "../support/pod-rules.ts";
 import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";
+import { Pod } from "./support/pod.ts";
 
 /**
  * Every pod of the chart, with the values of each page and example and with each boolean turned, goes through the rules
@@ -175,6 +177,32 @@ describe("and refuses it", () => {
       ]);
     }
   });
+});
+
+test("the stand-in for a kubelet lets a program write no file where the root is read-only", async () => {
+  const { url } = inject("cluster");
+  const simulator = await startSimulator();
+  const container = {
+    args: ["import", "--all", "--output", join(home, "manifests")],
+    env: [
+      { name: "GATEWAY_BASE_URL", value: simulator.url },
+      { name: "GATEWAY_API_KEY", value: simulator.apiKey },
+    ],
+  };
+  const spec = (readOnlyRootFilesystem: boolean) => ({
+    serviceAccountName: "default",
+    containers: [{ ...container, name: "import", securityContext: { readOnlyRootFilesystem } }],
+  });
+  const options = { kubectl: kubectlFor(inject("cluster")), server: url, namespace: "default" };
+  for (const [isReadOnly, code] of [
+    [true, 1],
+    [false, 0],
+  ] as const) {
+    await using pod = await Pod.start({ ...options, spec: spec(isReadOnly) });
+    expect(await pod.ended(), pod.output).toBe(code);
+    expect(pod.output.includes("Access to this API has been restricted")).toBe(isReadOnly);
+  }
+  await simulator.stop();
 });
 
 describe("an API server that enforces the Pod Security Standard restricted", () => {

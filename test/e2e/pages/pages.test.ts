@@ -124,6 +124,21 @@ describe("with Helm", () => {
 
   test("helm test finds nothing to say", () => pages.install.run("Check an installation"), 60_000);
 
+  test("a pod that no node would run waits, and its status says why", async () => {
+    const pod = ["run", "group-alone", "-n", NAMESPACE, "--image=any", "--restart=Never"];
+    await kubectl(...pod, '--overrides={"spec":{"securityContext":{"runAsGroup":65532}}}');
+    const look = () => kubectl("get", "pod", "group-alone", "-n", NAMESPACE, "-o", "json");
+    await vi.waitFor(
+      async () => {
+        const { phase, containerStatuses } = JSON.parse(await look()).status;
+        expect(phase).toBe("Pending");
+        expect(containerStatuses[0].state.waiting.message).toContain('user group "65532" is specified without user');
+      },
+      { timeout: 30_000, interval: 500 },
+    );
+    await kubectl("delete", "pod", "group-alone", "-n", NAMESPACE);
+  });
+
   test("a backup has the objects with their ids, the key of intents, and the values", async () => {
     await pages.backup.run("Back up by hand");
     const saved = async (file: string) => parse(await readFile(join(directory, file), "utf8"));
