@@ -69,7 +69,13 @@ test.each([
   ["retain, while an operator runs", "uninstall --policy retain", "done", "gateway"],
   ["retain, where nobody knows of an operator", "uninstall --policy retain", "done", undefined],
   ["delete", "uninstall --policy delete", "done", "gateway"],
-  ["delete, while nobody does what the account needs", "uninstall --policy delete --timeout 1s", "ignored", undefined],
+  ["delete, where nobody knows of an operator", "uninstall --policy delete", "done", undefined],
+  [
+    "delete, while nobody does what the account needs",
+    "uninstall --policy delete --yes --timeout 1s",
+    "ignored",
+    undefined,
+  ],
 ] as const)("uninstall: %s", async (what, line, how, namespace) => {
   if (namespace) vi.stubEnv("POD_NAMESPACE", namespace);
   writing(how);

@@ -54,6 +54,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--policy <retain|delete>", "what happens to what the objects stand for in the account")
     .option("--timeout <duration>", "how long it may take, such as 90s; default: 4m to retain, 1h to delete")
     .option("--deployment <name>", "Deployment in POD_NAMESPACE that runs the operator, to be stopped")
+    .option("-y, --yes", "do not ask")
     .addHelpText("after", UNINSTALL)
     .action(ending((options) => uninstall(options, terminal)));
   withCluster(add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs"))
@@ -253,6 +254,7 @@ const UNINSTALL = `
   retain: take the operator's finalizer off all objects; the account keeps everything.
           Stop the operator first, or name its Deployment in POD_NAMESPACE.
   delete: delete all objects, and wait until the operator has deleted what they stand for.
+          Where nothing tells whether an operator is running, shows the objects and asks.
           Ends earlier when nothing is under way any more: after 4 minutes without a change.
           At the end, stops the Deployment of the operator, if it is named.
           What is in use, and stays so, is released, listed, and left in the account; the exit code is 1.`;

@@ -1,12 +1,14 @@
 import { conditionOf, isOrphan, isPaused, isUninstalling, type ManagedObject } from "../../objects/object.ts";
+import { leavesItsRemote } from "../../objects/origin.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { annotations } from "../../schema/contract.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
 import { allObjects, hasFinalizer, nameOf, type OwnObject } from "../cluster/objects.ts";
 import { referrersFirst } from "../cluster/order.ts";
-import { runningOperator } from "../cluster/running-operator.ts";
+import { type RunningOperator, runningOperator } from "../cluster/running-operator.ts";
 import { WaitTimeout } from "../cluster/wait.ts";
+import { UsageError } from "../terminal/terminal.ts";
 import { deleteLeases } from "./leases.ts";
 import { ProgressDeadline } from "./progress-deadline.ts";
 import { stopOperator } from "./stop.ts";
@@ -26,7 +28,10 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
     terminal.warn("Start the operator first, it has to delete what the objects stand for; or use --policy retain");
     return 1;
   }
-  if (operator === "unknown") terminal.say("Cannot tell whether an operator is running; without one the objects stay");
+  if (!(await isAgreed(parts, left, operator))) {
+    terminal.warn("Nothing was deleted");
+    return 1;
+  }
 
   const released = new Set<string>();
   const deadline = new ProgressDeadline();
@@ -65,6 +70,32 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
   }
   await deleteLeases(parts);
   return 0;
+}
+
+/**
+ * Whether the objects may be deleted. The operator's own pod knows which operator runs, and which objects are its own.
+ * Where that cannot be told, all objects of the cluster may be meant, also those of other installations. So a person sees
+ * each of them, and says yes. Throws UsageError where nobody can be asked.
+ */
+async function isAgreed(
+  { config, terminal, yes }: Uninstallation,
+  objects: readonly OwnObject[],
+  operator: RunningOperator,
+): Promise<boolean> {
+  if (operator !== "unknown" || objects.length === 0) return true;
+  terminal.say("Cannot tell whether an operator is running; without one the objects stay");
+  if (config.podNamespace !== undefined && config.inCluster) return true;
+  terminal.say(["Deletes these objects, and what they stand for in the account:", ...objects.map(whatGoes)].join("\n"));
+  if (yes) return true;
+  if (!terminal.ask)
+    throw new UsageError("Give --yes, or POD_NAMESPACE as the operator has it: nobody can be asked here");
+  return terminal.ask(`Delete these ${objects.length} objects?`);
+}
+
+function whatGoes(one: OwnObject): string {
+  const { id } = (one.object.status ?? {}) as { id?: string };
+  if (id === undefined) return `  ${nameOf(one)}`;
+  return `  ${nameOf(one)}: ${id}${leavesItsRemote(one.object as ManagedObject) ? " stays in the account" : ""}`;
 }
 
 async function deleteThose(client: KubeClient, objects: readonly OwnObject[]): Promise<void> {

@@ -13,6 +13,7 @@ interface Options extends ClusterFlags {
   policy?: string;
   timeout?: string;
   deployment?: string;
+  yes?: boolean;
 }
 
 /** `uninstall`: leaves no object with a finalizer that only an operator would remove. Exit code 1 when one is left. */
@@ -21,7 +22,9 @@ export async function uninstall(options: Options, terminal: Terminal): Promise<n
   const config = readClusterConfig(environmentWith({ KUBECONFIG: options.kubeconfig }));
   if (deployment && !config.podNamespace) throw new UsageError("POD_NAMESPACE must say where --deployment is");
   await using cluster = connect({ ...config, context: options.context });
-  const parts: Uninstallation = { client: cluster.client, config, terminal, wait: waitAtMost(seconds), deployment };
+  const { yes = false } = options;
+  const wait = waitAtMost(seconds);
+  const parts: Uninstallation = { client: cluster.client, ...{ config, terminal, wait, deployment, yes } };
   try {
     return await policies[policy](parts);
   } catch (error) {

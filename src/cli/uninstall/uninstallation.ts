@@ -11,4 +11,6 @@ export interface Uninstallation {
   wait: Wait;
   /** The Deployment in POD_NAMESPACE that runs the operator, if one was named. */
   deployment: string | undefined;
+  /** Nobody is asked. */
+  yes: boolean;
 }

@@ -6,10 +6,24 @@ import { command } from "../../support/command.ts";
 import { useWorld } from "../../support/world.ts";
 
 const world = useWorld();
-const uninstall = () => command(world, ["uninstall", "--policy", "delete"], { WATCH_NAMESPACES: world.namespace });
+const uninstall = (...more: string[]) =>
+  command(world, ["uninstall", "--policy", "delete", ...more], { WATCH_NAMESPACES: world.namespace });
 
 const backendRef = (kind: string, name: string) => ({ kind, name });
 const restricted = (name: string) => ({ ipRestriction: { ipPolicyRefs: [{ name }] } });
+
+test("without --yes nothing is deleted where nobody can be asked, and the output names each object", async () => {
+  await world.kube.apply(manifest("IPPolicy", "asked", {}));
+  const { id } = (await world.ready("IPPolicy", "asked")).status;
+  world.simulator.control.clearRequests();
+  const { code, stdout, stderr } = await uninstall();
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/^Give --yes/) });
+  expect(stdout).toContain(`  IPPolicy ${world.namespace}/asked: ${id}\n`);
+  expect((await world.kube.get("IPPolicy", "asked"))?.metadata.deletionTimestamp).toBeUndefined();
+  expect(world.changesSent()).toEqual([]);
+  await world.kube.delete("IPPolicy", "asked");
+  await world.gone("IPPolicy", "asked");
+});
 
 // guards against an uninstallation that never ends, or that takes the rules off an edge which stays
 test("a remote in use is released, reported and listed, and all others are deleted", async () => {
@@ -36,7 +50,7 @@ test("a remote in use is released, reported and listed, and all others are delet
     ip_restriction: { enabled: true, ip_policy_ids: [idOf("IPPolicy/shared")] },
   });
 
-  const { code, stderr } = await uninstall();
+  const { code, stderr } = await uninstall("--yes");
   expect(await world.kube.all()).toEqual([]);
   const use = {
     "IPPolicy/office": 'TCPEdge "kept"|TCP edge edgtcp_\\w+',
