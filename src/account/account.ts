@@ -243,7 +243,17 @@ export class Account {
 
   forgetRefusedMark = (object: ManagedObject): void => this.#memory.forgetRefusedMark(object);
 
-  secondsUntilMark = (object: ManagedObject, id: string): number => this.#memory.secondsUntilMark(object, id);
+  /**
+   * Seconds until this owner mark may be sent for the object's remote of this resource; 0 if it was not refused. What the
+   * status says of an earlier process counts as long as this one has not seen for itself what the service refuses.
+   */
+  secondsUntilMark(object: ManagedObject, resource: Operations, id: string, mark: string): number {
+    const { status } = object;
+    if (this.#options.neverRetriesMarks && status?.id === id && status.refusedMark?.owner === mark)
+      return Number.POSITIVE_INFINITY;
+    const recalled = this.#support.wasRefused(nameOf(resource, "update")) ? undefined : mark;
+    return this.#memory.secondsUntilMark(object, id, recalled);
+  }
 
   recordUnansweredUpdate = (object: ManagedObject): void => this.#memory.recordUnansweredUpdate(object);
 

@@ -23,6 +23,12 @@ export class DeletionBurst {
     return this.#beganAt;
   }
 
+  /** Ends the burst, so that no list counts for the next deletion that began before it. */
+  end(): void {
+    this.#beganAt = undefined;
+    this.#forbidden.clear();
+  }
+
   /** The API key may not read these remotes: nobody asks for them again in this burst. */
   recordForbidden(name: string): void {
     this.#forbidden.add(name);
@@ -35,7 +41,6 @@ export class DeletionBurst {
 
   #endIfOver(): void {
     if (this.#beganAt === undefined || this.#clock.now() - this.#beganAt <= BURST_MS) return;
-    this.#beganAt = undefined;
-    this.#forbidden.clear();
+    this.end();
   }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Intent } from "../objects/intent.ts";
-import type { ManagedObject } from "../objects/object.ts";
+import { isReconcileRequested, type ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { CorrectionCounter } from "./correction-counter.ts";
 import { CreateSettlement } from "./create-settlement.ts";
@@ -8,11 +8,19 @@ import type { Failure, Failures } from "./failures.ts";
 import { digestOf } from "./key-proof.ts";
 
 /** A refused owner mark is tried again after the first time. Each refusal doubles it, up to the second one. */
-const MARK_WAIT_MS = 30 * 60_000;
-const LONGEST_MARK_WAIT_MS = 24 * 3_600_000;
+export const MARK_WAIT_MS = 30 * 60_000;
+export const LONGEST_MARK_WAIT_MS = 24 * 3_600_000;
 
 const MOST_TOKENS = 1000;
 const MOST_LEFT = 1000;
+
+interface RefusedMark {
+  id: string;
+  waitMs: number;
+  tryAt: number;
+  /** The status says so, and this process has not tried. */
+  isRecalled?: true;
+}
 
 /** What this process remembers of each object. It is kept when an object moves to another account. */
 export class ObjectMemory {
@@ -25,7 +33,7 @@ export class ObjectMemory {
   /** By the uid of an object: the failures of the account in which its last attempt failed. */
   readonly #failedIn = new Map<string, Failures>();
   /** By the uid of an object: the remote for which the service has refused another owner mark, and when it is tried again. */
-  readonly #refusedMarks = new Map<string, { id: string; waitMs: number; tryAt: number }>();
+  readonly #refusedMarks = new Map<string, RefusedMark>();
   /** By the uid of an object: its generation when an update of its remote got no answer. */
   readonly #unansweredUpdates = new Map<string, number>();
   /** Digests of tokens that the service has shown once, by the ids of their remotes. */
@@ -64,10 +72,26 @@ export class ObjectMemory {
     this.#refusedMarks.delete(metadata.uid);
   }
 
-  /** Seconds until the mark of this remote may be sent again; 0 if it was not refused. */
-  secondsUntilMark({ metadata }: ManagedObject, id: string): number {
-    const refused = this.#refusedMarks.get(metadata.uid);
-    return refused?.id === id ? Math.max((refused.tryAt - this.#clock.now()) / 1000, 0) : 0;
+  /**
+   * Seconds until the mark of this remote may be sent again; 0 if it was not refused. `recalled`: the mark that an earlier
+   * process may have recorded as refused in the status.
+   */
+  secondsUntilMark(object: ManagedObject, id: string, recalled?: string): number {
+    const refused = this.#refusedMarks.get(object.metadata.uid) ?? this.#recallRefusedMark(object, id, recalled);
+    if (refused?.id !== id || (refused.isRecalled && isReconcileRequested(object))) return 0;
+    return Math.max((refused.tryAt - this.#clock.now()) / 1000, 0);
+  }
+
+  #recallRefusedMark({ metadata, status }: ManagedObject, id: string, mark?: string): RefusedMark | undefined {
+    const { refusedMark } = status ?? {};
+    if (mark === undefined || status?.id !== id || refusedMark?.owner !== mark) return undefined;
+    const leftMs = (Date.parse(refusedMark.retryAt) || 0) - this.#clock.date().getTime();
+    const recalled: RefusedMark = {
+      ...{ id, waitMs: LONGEST_MARK_WAIT_MS, isRecalled: true },
+      tryAt: this.#clock.now() + Math.min(leftMs, LONGEST_MARK_WAIT_MS),
+    };
+    this.#refusedMarks.set(metadata.uid, recalled);
+    return recalled;
   }
 
   /** Records that an update got no answer, so that the service may or may not have carried it out. */

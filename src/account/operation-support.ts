@@ -35,6 +35,7 @@ interface Refusals {
 export class OperationSupport {
   readonly #clock: Clock;
   readonly #refusals = new Map<string, Refusals>();
+  readonly #everRefused = new Set<string>();
   #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
@@ -49,12 +50,18 @@ export class OperationSupport {
   /** Call it when the service answered as if it lacked the operation. */
   refused(operation: string): void {
     const now = this.#clock.now();
+    this.#everRefused.add(operation);
     const before = this.#refusals.get(operation);
     const waitMs = before ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
     const firstAt = before?.firstAt ?? now;
     const isApart = now - firstAt >= CONFIRMED_MS && this.#writtenAt > firstAt && this.#writtenAt < now;
     const isCertain = before?.isCertain === true || isApart;
     this.#refusals.set(operation, { firstAt, waitMs, tryAt: now + waitMs, isCertain });
+  }
+
+  /** Whether the service has refused the operation since this process began. */
+  wasRefused(operation: string): boolean {
+    return this.#everRefused.has(operation);
   }
 
   /** Call it when the service carried the operation out. */

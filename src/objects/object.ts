@@ -19,6 +19,12 @@ export interface SecretVersion {
   keys: Readonly<Record<string, string>>;
 }
 
+export interface RefusedMark {
+  owner: string;
+  /** RFC 3339. */
+  retryAt: string;
+}
+
 /** The status that every kind has; each kind adds the read-only members of its resource. */
 export interface Status {
   id?: string;
@@ -36,6 +42,8 @@ export interface Status {
   owner?: string | undefined;
   /** The owner mark of a former object, if the remote still carries that and the operator cannot replace it. */
   formerOwner?: string | undefined;
+  /** The owner mark that the service has refused for the remote, and when the next process tries it again. */
+  refusedMark?: RefusedMark | undefined;
   /** The remote that was replaced. Set until nothing refers to it and it is deleted. */
   retiring?: string | undefined;
   /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */

@@ -14,7 +14,7 @@ export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { u
     client: copy.asClient(),
     // The source of the copy observes the real budget.
     budget: new RequestBudget({ perMinute: 0, clock }),
-    ...{ clock, deadlineMs: DEADLINE_MS, undocumented, deletesPerMinute: 0 },
+    ...{ clock, deadlineMs: DEADLINE_MS, undocumented, deletesPerMinute: 0, neverRetriesMarks: true },
     ...{ signal: new AbortController().signal, assertMaySend: () => {} },
   });
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { kinds } from "../kinds/index.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
+import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../objects/object.ts";
@@ -112,4 +113,15 @@ test("an object that adopts, one that may not, and one that waits", async () => 
     ["later", "waiting", "ReferenceNotReady"],
   ]);
   expect(blocks[0]?.fields).toEqual([{ path: "metadata", new: "(owner mark)" }]);
+});
+
+test("an owner mark that the service has refused is no change that will come", async () => {
+  const scene = new Scene();
+  scene.gateway.seed(ReservedDomain.resource, { domain: "shop.example.com" });
+  scene.gateway.beforeCall = ({ verb }) => {
+    if (verb === "update") scene.gateway.refuse("update", 405);
+  };
+  const spec = { domain: "shop.example.com", adopt: { existing: true as const } };
+  const object = await scene.given(ReservedDomain, "shop", spec);
+  expect(await planned(scene, scene.cluster.now(object))).toEqual([]);
 });

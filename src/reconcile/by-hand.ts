@@ -31,6 +31,8 @@ export async function deleteLeftover(context: ReconcileContext, leftover: Leftov
       `Delete it with the tools of the service: who uses ${withArticle(kind.resource.title)} shows nowhere`,
     );
   const remotes = remotesOf(context);
+  // A person has time to wait, and the objects were read just now.
+  account.deletionBurst.end();
   await remotes.listed(account.deletionBurst.beganAt, requestOptions(context));
   const remote = await readRemote(context, id);
   if (!remote) throw new Blocked("RemoteMissing", "it is gone");

@@ -11,9 +11,16 @@ import type { Lane } from "../account/requests/request-budget.ts";
 import type { Turn } from "../account/requests/turn.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
-import { isObserver, type ManagedObject, retiringIDs, type SecretVersion, type Status } from "../objects/object.ts";
+import {
+  isObserver,
+  type ManagedObject,
+  type RefusedMark,
+  retiringIDs,
+  type SecretVersion,
+  type Status,
+} from "../objects/object.ts";
 import { isRetained, type Origin } from "../objects/origin.ts";
-import type { Owner } from "../objects/ownership.ts";
+import { type Owner, ownerMark } from "../objects/ownership.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { withArticle } from "../schema/article.ts";
@@ -78,6 +85,8 @@ export interface RemoteState {
   owner?: string;
   /** The mark of the former object in that case; else empty. Set together with `owner`. */
   formerOwner?: string;
+  /** The owner mark that the service has refused for the remote. Null: none. Unset: as in the status. */
+  refusedMark?: RefusedMark | null;
   /** The origin of each module that the remote has from this object, by the field of the spec. */
   moduleOrigins?: Readonly<Record<string, Origin>>;
   /** Ids of remotes on which modules were left that refer to the remote. Unset: as in the status. */
@@ -204,6 +213,10 @@ export const changeOptions = (
   context: ReconcileContext,
   { secretMembers }: { secretMembers: ReadonlySet<string> },
 ): RequestOptions => ({ ...requestOptions(context), secretMembers });
+
+/** Seconds until the owner mark of the object may be sent for this remote; 0 if the service has not refused it. */
+export const secondsUntilMark = ({ account, object, kind, owner }: ReconcileContext, id: string): number =>
+  account.secondsUntilMark(object, kind.resource, id, ownerMark(owner));
 
 /** All objects of a kind whose remotes are in the account of this reconcile. */
 export const objectsInAccount = ({ cluster, object }: ReconcileContext, kind: Kind): ManagedObject[] =>

@@ -5,7 +5,7 @@ import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { listOf } from "../schema/define.ts";
 import { needsOf } from "../schema/wire/needs.ts";
-import { now, type ReconcileContext, retiringOf, serviceNow } from "./context.ts";
+import { now, type ReconcileContext, retiringOf, secondsUntilMark, serviceNow } from "./context.ts";
 import type { Outcome } from "./status/report.ts";
 import { failureOf } from "./too-soon.ts";
 
@@ -39,7 +39,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
     ...retiringOf(context).map((id) => context.account.deferredDeletes.secondsUntil(id) || RETIRING_SECONDS),
     renewsAt ? Math.max((renewsAt - serviceNow(context)) / 1000, 1) : undefined,
     needsResync ? resyncSeconds : undefined,
-    (state.remote && context.account.secondsUntilMark(object, state.remote.id)) || undefined,
+    (state.remote && secondsUntilMark(context, state.remote.id)) || undefined,
   ];
 }
 

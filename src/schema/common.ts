@@ -164,6 +164,16 @@ const bookkeeping = {
       "Owner mark of the object that had the resource before this one, where the service does not let the operator " +
         "replace it. It does not count any more.",
     ),
+  refusedMark: z
+    .object({
+      owner: z.string().describe("The owner mark."),
+      retryAt: z.string().describe("When an operator that starts later tries it again."),
+    })
+    .optional()
+    .describe(
+      "Owner mark that the service did not let the operator write to the resource. `kubectl tunnelgateway plan` does not " +
+        "show it as a change.",
+    ),
   retiring: z
     .string()
     .optional()

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
+import { annotations } from "../../schema/contract.ts";
 import { Scene } from "../testing/scene.ts";
 
 const cases = [
@@ -63,6 +65,38 @@ describe.each(cases)("a $kind.kind that bears the mark of another cluster id, fo
     expect(marks()).toEqual(["c2/team-a/web"]);
   });
 
+  it("is not asked again by the next process until it is due, unless a person asks", async () => {
+    const { object, id } = await given(hasNewMark);
+    await scene.reconcile(object);
+    const retryAt = new Date(scene.clock.date().getTime() + 1_800_000).toISOString();
+    expect(scene.cluster.now(object).status?.refusedMark).toEqual({ owner: "c2/team-a/web", retryAt });
+    scene.restart();
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).not.toContain(`update ${id}`);
+    expect(scene.cluster.writes).toEqual([]);
+    scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, "now");
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toContain(`update ${id}`);
+    scene.restart();
+    await scene.clock.advance(1_800_000);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toContain(`update ${id}`);
+    const { retryAt: next = "" } = scene.cluster.now(object).status?.refusedMark ?? {};
+    expect(Date.parse(next) - scene.clock.date().getTime()).toBe(24 * 3_600_000);
+  });
+
+  it("has nothing refused in its status once it has the new mark", async () => {
+    let refusals = 0;
+    const { object } = await given((body) => hasNewMark(body) && ++refusals === 1);
+    await scene.reconcile(object);
+    scene.restart();
+    await scene.clock.advance(1_800_000);
+    await scene.reconcile(object);
+    expect(marks()).toEqual(["c2/team-a/web"]);
+    expect(scene.cluster.now(object).status?.refusedMark).toBeUndefined();
+  });
+
   it("gets an edit of the spec without the new mark, when the service refuses it", async () => {
     const { object, id } = await given(hasNewMark);
     await scene.apply(kind, "web", { ...spec, description: "two" });
@@ -78,5 +112,28 @@ describe.each(cases)("a $kind.kind that bears the mark of another cluster id, fo
     await scene.settle(object);
     expect(remotes()).toMatchObject([{ description: "right" }]);
     expect(marks()).toEqual(["c2/team-a/web"]);
+  });
+});
+
+describe("a service that cannot update domains", () => {
+  it("is asked for the mark of one of them, and after a restart for none", async () => {
+    const scene = new Scene();
+    const names = ["a", "b"].map((name) => `${name}.example.com`);
+    for (const domain of names) scene.gateway.seed(ReservedDomain.resource, { domain });
+    scene.gateway.beforeCall = ({ verb }) => {
+      if (verb === "update") scene.gateway.refuse("update", 405);
+    };
+    const objects = [];
+    for (const [index, domain] of names.entries())
+      objects.push(await scene.given(ReservedDomain, `domain-${index}`, { domain, adopt: { existing: true } }));
+    for (const object of objects) {
+      expect(scene.cluster.now(object).status?.refusedMark?.owner).toBe(`c1/team-a/${object.metadata.name}`);
+      expect(scene.condition(object, "Ready")?.status).toBe("True");
+    }
+    scene.restart();
+    scene.resetCounts();
+    for (const object of objects) await scene.reconcile(object);
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("update"))).toEqual([]);
+    expect(scene.cluster.writes).toEqual([]);
   });
 });

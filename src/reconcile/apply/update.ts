@@ -8,9 +8,10 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
-import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote } from "../context.ts";
+import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote, secondsUntilMark } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
+import { noteRefusedMark } from "../find/recorded-owner.ts";
 import { claimsOf, refuseWhileEntriesLoseKind } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 import { planOfMetadata } from "./metadata.ts";
@@ -23,6 +24,14 @@ const ROUNDS = 3;
 
 /** Changes a remote until it matches its object, and returns the remote as the last answer shows it. */
 export async function update(context: ReconcileContext, desired: Desired, known: Remote): Promise<Remote> {
+  const remote = await bringToSpec(context, desired, known);
+  // The service lacks the operation. The next process would try it again for the mark alone.
+  if (context.account.support(context.kind.resource, "update") !== "supported" && lacksMark(context, remote))
+    noteRefusedMark(context, remote);
+  return remote;
+}
+
+async function bringToSpec(context: ReconcileContext, desired: Desired, known: Remote): Promise<Remote> {
   const found = context.account.hasUnansweredUpdate(context.object) ? await readAgain(context, known) : known;
   let needed = planFor(context, desired, found);
   if (isEmpty(needed) && !hasStaleMark(context, found)) return found;
@@ -65,7 +74,7 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   const metadata = withOwnerMark(metadataOf(remote), owner) ?? "";
   const needed = planOfMetadata(kind, remote, metadata, claimsOf(context));
   const marked = await send(context, desired, needed, remote);
-  if (marked instanceof Blocked) context.account.recordRefusedMark(context.object, remote.id);
+  if (marked instanceof Blocked) recordRefusedMark(context, remote);
   if (!marked || marked instanceof Blocked) return remote;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted: false });
   return marked;
@@ -84,13 +93,19 @@ async function withoutChange(
 ): Promise<Remote> {
   const { account, object } = context;
   if ("metadata" in needed.body && takesMark(context, remote)) {
-    account.recordRefusedMark(object, remote.id);
+    recordRefusedMark(context, remote);
     return update(context, desired, remote);
   }
   // The service refuses the update without the mark as well, so the mark may not be the cause.
   account.forgetRefusedMark(object);
+  context.state.refusedMark = null;
   if (refusal.reason !== "UpdateUnsupported" || !mayBeRecreated(context)) throw refusal;
   return recreateInPlace(context, desired, remote, needed);
+}
+
+function recordRefusedMark(context: ReconcileContext, remote: Remote): void {
+  context.account.recordRefusedMark(context.object, remote.id);
+  noteRefusedMark(context, remote);
 }
 
 /**
@@ -157,16 +172,12 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
  * The metadata to send: that of the spec or, if the spec sets none, that of the remote, with the owner mark added. If the
  * service has refused the mark: with the one that the remote has.
  */
-function ownedMetadata(
-  { kind, owner, account, object }: ReconcileContext,
-  wanted: Body,
-  remote: Remote,
-  applied: readonly string[],
-): Body {
+function ownedMetadata(context: ReconcileContext, wanted: Body, remote: Remote, applied: readonly string[]): Body {
+  const { kind, owner } = context;
   if (!updateMembers(kind.resource).includes("metadata")) return {};
   const present = applied.includes("metadata") ? undefined : metadataOf(remote);
   const text = (wanted["metadata"] as string | undefined) ?? present;
-  const mark = account.secondsUntilMark(object, remote.id) > 0 ? ownerMarkOf(remote) : ownerMark(owner);
+  const mark = secondsUntilMark(context, remote.id) > 0 ? ownerMarkOf(remote) : ownerMark(owner);
   const metadata = mark === undefined ? text : withOwnerMark(text, ownerOf(mark));
   return metadata === undefined ? {} : { metadata };
 }
@@ -187,10 +198,14 @@ const hasStaleMark = (context: ReconcileContext, remote: Remote): boolean =>
   ownerMarkOf(remote) !== undefined && takesMark(context, remote);
 
 /** Whether the remote lacks the owner mark of this object, and it can be written. */
-const takesMark = ({ owner, account, kind, object }: ReconcileContext, remote: Remote): boolean =>
-  account.secondsUntilMark(object, remote.id) === 0 &&
+const takesMark = (context: ReconcileContext, remote: Remote): boolean =>
+  lacksMark(context, remote) &&
+  context.account.supports(context.kind.resource, "update") &&
+  secondsUntilMark(context, remote.id) === 0;
+
+/** Whether the remote lacks the owner mark of this object, and updates may have it. */
+const lacksMark = ({ owner, account, kind }: ReconcileContext, remote: Remote): boolean =>
   (account.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
-  account.supports(kind.resource, "update") &&
   ownerMarkOf(remote) !== ownerMark(owner) &&
   canBeMarked(metadataOf(remote), owner);
 

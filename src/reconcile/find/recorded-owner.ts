@@ -1,3 +1,4 @@
+import { LONGEST_MARK_WAIT_MS, MARK_WAIT_MS } from "../../account/object-memory.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
@@ -15,6 +16,21 @@ export function noteOwner(context: ReconcileContext, remote: Remote): void {
   const isOther = mark !== undefined && !isMarkOf(mark, owner);
   state.formerOwner = (isOther ? mark : former) ?? "";
   state.owner = mark === undefined || state.formerOwner !== "" ? ownerMark(owner) : "";
+  const isWritten = mark === ownerMark(owner) || status?.id !== remote.id;
+  if (isWritten && status?.refusedMark) state.refusedMark ??= null;
+}
+
+/**
+ * Records that the service has refused the owner mark, for the next process and for a plan. It may have refused it for
+ * another reason, so the first refusal counts for less time than later ones.
+ */
+export function noteRefusedMark({ object, owner, state, clock }: ReconcileContext, { id }: Remote): void {
+  const { status } = object;
+  const before = status?.id === id && status.refusedMark?.owner === ownerMark(owner) ? status.refusedMark : undefined;
+  const now = clock.date().getTime();
+  if (before && Date.parse(before.retryAt) > now) return;
+  const waitMs = before ? LONGEST_MARK_WAIT_MS : MARK_WAIT_MS;
+  state.refusedMark = { owner: ownerMark(owner), retryAt: new Date(now + waitMs).toISOString() };
 }
 
 /**

@@ -93,12 +93,17 @@ const whatIsThere = (state: RemoteState): Partial<Status> => ({
   ...whatItHas(state),
 });
 
-const whoseItIs = ({ preexisting, origin, owner, formerOwner, holds }: RemoteState): Partial<Status> => ({
-  ...(holds !== undefined && { holds: holds ? undefined : false }),
-  ...(origin && { origin }),
+const whoseItIs = (state: RemoteState): Partial<Status> => ({
+  ...(state.holds !== undefined && { holds: state.holds ? undefined : false }),
+  ...(state.origin && { origin: state.origin }),
+  ...marksOf(state),
+  ...(state.preexisting !== undefined && { preexisting: state.preexisting || undefined }),
+});
+
+const marksOf = ({ owner, formerOwner, refusedMark }: RemoteState): Partial<Status> => ({
   ...(owner !== undefined && { owner: owner || undefined }),
   ...(formerOwner !== undefined && { formerOwner: formerOwner || undefined }),
-  ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
+  ...(refusedMark !== undefined && { refusedMark: refusedMark ?? undefined }),
 });
 
 const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn }: RemoteState): Partial<Status> => ({

@@ -117,3 +117,23 @@ test("a folder with a kustomization is planned as kubectl applies it", async () 
   const without = await command(world, ["plan", "-k", dirname(path)], { PATH: "/nowhere" });
   expect(without).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Install kubectl: -k needs it/) });
 });
+
+test("what the service has refused to mark is no change, and the operator that starts next does not send it again", async () => {
+  const { control } = world.simulator;
+  control.insert("reserved_domains", { domain: "unmarked.example.org" });
+  control.fault({ method: "PATCH", path: "/reserved_domains/", times: 1000, action: { status: 405 } });
+  const domain = manifest("ReservedDomain", "unmarked", { domain: "unmarked.example.org", adopt: { existing: true } });
+  await world.apply(domain);
+  const isRecorded = async () => (await world.get("ReservedDomain", "unmarked"))?.status?.refusedMark !== undefined;
+  await world.until("the refusal is recorded", isRecorded);
+  const path = await file(domain);
+  expect(await run("plan", "-f", path, "--detailed-exitcode")).toMatchObject({ code: 0, stderr: "" });
+  control.clearRequests();
+  await world.restartOperator();
+  await world.until("the domains are listed", async () => control.count({ path: "/reserved_domains" }) > 0);
+  await world.kube.annotate("ReservedDomain", "unmarked", { "example.org/looked": "yes" });
+  await world.apply(manifest("IPPolicy", "after-restart", {}));
+  await world.ready("IPPolicy", "after-restart");
+  expect(control.count({ method: "PATCH" })).toBe(0);
+  control.clearFaults();
+});

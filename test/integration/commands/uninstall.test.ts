@@ -12,19 +12,6 @@ const uninstall = (...more: string[]) =>
 const backendRef = (kind: string, name: string) => ({ kind, name });
 const restricted = (name: string) => ({ ipRestriction: { ipPolicyRefs: [{ name }] } });
 
-test("without --yes nothing is deleted where nobody can be asked, and the output names each object", async () => {
-  await world.kube.apply(manifest("IPPolicy", "asked", {}));
-  const { id } = (await world.ready("IPPolicy", "asked")).status;
-  world.simulator.control.clearRequests();
-  const { code, stdout, stderr } = await uninstall();
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/^Give --yes/) });
-  expect(stdout).toContain(`  IPPolicy ${world.namespace}/asked: ${id}\n`);
-  expect((await world.kube.get("IPPolicy", "asked"))?.metadata.deletionTimestamp).toBeUndefined();
-  expect(world.changesSent()).toEqual([]);
-  await world.kube.delete("IPPolicy", "asked");
-  await world.gone("IPPolicy", "asked");
-});
-
 // guards against an uninstallation that never ends, or that takes the rules off an edge which stays
 test("a remote in use is released, reported and listed, and all others are deleted", async () => {
   const objects: KubeJSON[] = [
@@ -84,4 +71,15 @@ test("a remote in use is released, reported and listed, and all others are delet
 
   // what is left can be removed
   expect(await uninstall()).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("without --yes nothing is deleted where nobody can be asked, and the output names each object", async () => {
+  await world.kube.apply(manifest("IPPolicy", "asked", {}));
+  const { id } = (await world.ready("IPPolicy", "asked")).status;
+  world.simulator.control.clearRequests();
+  const { code, stdout, stderr } = await uninstall();
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/^Give --yes/) });
+  expect(stdout).toContain(`  IPPolicy ${world.namespace}/asked: ${id}\n`);
+  expect((await world.kube.get("IPPolicy", "asked"))?.metadata.deletionTimestamp).toBeUndefined();
+  expect(world.changesSent()).toEqual([]);
 });
