@@ -59,6 +59,8 @@ export interface AccountOptions {
   /** Called when the missing remotes are back, or the loss is confirmed: reconcile the objects that were stopped. */
   onLossCleared?: () => void;
   onListDelta?: (resource: Resource, delta: ListDelta) => void;
+  /** Called when the list of a resource has failed for longer than an interval, and when it succeeds again. */
+  onListProblem?: (resource: Resource) => void;
   /**
    * Called after this process has changed a remote through this account. `after` is undefined when it deleted the
    * remote.

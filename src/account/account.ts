@@ -17,6 +17,7 @@ import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
 import { Collection } from "./remotes/collection.ts";
 import { Entries } from "./remotes/entries.ts";
+import { ListFailures } from "./remotes/list-failures.ts";
 import { Modules, proveKeyByModule } from "./remotes/modules.ts";
 import type { Remotes } from "./remotes/remotes.ts";
 import type { CallsOptions } from "./requests/calls.ts";
@@ -50,6 +51,7 @@ export class Account {
   readonly serviceTime: ServiceTime;
   readonly deletionBurst: DeletionBurst;
   readonly deferredDeletes: DeferredDeletes;
+  readonly listFailures: ListFailures;
   /** When this process last changed a remote by this account, in monotonic milliseconds. */
   changedAt = 0;
   readonly #options: AccountOptions;
@@ -96,6 +98,11 @@ export class Account {
       },
     });
     this.deferredDeletes = new DeferredDeletes(options.clock);
+    this.listFailures = new ListFailures({
+      clock: options.clock,
+      intervalMs: (options.resyncSeconds ?? DEFAULT_RESYNC_SECONDS) * 1000,
+      onChange: (resource) => options.onListProblem?.(resource),
+    });
     this.serviceTime = new ServiceTime(options.clock);
     this.createSettlement = this.#memory.createSettlement;
     this.deletionBurst = new DeletionBurst(options.clock);
@@ -123,7 +130,11 @@ export class Account {
     const { client, clock, signal, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
       ...{ ...this.#calls, client, resource, clock, signal },
-      ...(onListDelta && { onListDelta: (delta) => onListDelta(resource, delta) }),
+      onListDelta: (delta) => {
+        this.listFailures.succeeded(resource);
+        onListDelta?.(resource, delta);
+      },
+      onListFailed: (error) => this.listFailures.failed(resource, error),
       onOwnChange: (id, after) => {
         this.changedAt = clock.now();
         onOwnChange?.(resource, id, after);

@@ -1,6 +1,8 @@
 import { createRequire } from "node:module";
 import { faultIn } from "../http/fault.ts";
 
+export { faultIn } from "../http/fault.ts";
+
 // An import would load all that node:http exports, and with it the fetch and the WebSockets of Node: 13 MiB.
 const { STATUS_CODES } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
 

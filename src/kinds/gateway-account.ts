@@ -60,7 +60,7 @@ export const GatewayAccount = defineCustomResource({
   }),
   initialStatus,
   columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
-  conditions: ["Ready", "Reconciling", "Stalled", "CertificateReady", "AnnotationsValid"],
+  conditions: ["Ready", "Synced", "Reconciling", "Stalled", "CertificateReady", "AnnotationsValid"],
   // for the finalizer that keeps the Secret as long as objects need its key
   secretAccess: ["patch"],
 });

@@ -185,6 +185,10 @@ export function createOperator(options: OperatorOptions): Operator {
       log.debug({ resource, changed: delta.changed.length, absent: delta.absent.length }, "Listed the account");
       enqueuer.enqueueListed(delta);
     },
+    onListProblem(keys, resource, problem) {
+      for (const key of keys) if (key) enqueueAccount(key);
+      enqueuer.enqueueUnlisted(resource, kinds, problem);
+    },
     recordedIn: (key) => recordedIn(key, kinds, informers),
     unreadIn: (key) => readObjects.wayToReadAll(key ? splitKey(key).namespace : undefined),
     hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,

@@ -4,11 +4,12 @@ import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import { hasOnlyObserved, isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
 import { leavesItsRemote } from "../objects/origin.ts";
-import { Outdated, Postponed, Retry } from "../objects/reconcile-error.ts";
+import { Outdated, Postponed, type ReconcileError, Retry } from "../objects/reconcile-error.ts";
 import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
 import { FINALIZER } from "../schema/contract.ts";
+import { listOf } from "../schema/define.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { checkpointID } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
@@ -85,6 +86,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
       readiness,
       conditions: [...conditions, ...dns.conditions],
       afterSeconds: dns.afterSeconds,
+      unlisted: unlistedOf(context),
     };
   } catch (cause) {
     const error = attributeToSecrets(context, reconcileErrorOf(cause)) ?? (has(context, "Created") && continueCreate());
@@ -92,6 +94,12 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     recordFailure(context, error);
     return { type: "unfinished", error, judged: assessUnfinished(context) };
   }
+}
+
+/** Without the list that shows the remote, nobody sees what other clients change. */
+function unlistedOf({ kind, account }: ReconcileContext): ReconcileError | undefined {
+  const resource = listOf(kind);
+  return resource && account.listFailures.problemOf(resource);
 }
 
 /** With foreground deletion, Kubernetes deletes owned objects before their owner, so this has to come first. */

@@ -39,9 +39,15 @@ export const quickTests: readonly string[] = [
   ...["admission", "apply", "first", "lifecycle", "messages", "order", "secrets"].map(
     (name) => `test/integration/objects/${name}.test.ts`,
   ),
-  ...["answered-create", "interrupted-create", "refused-once", "service", "service-clock", "unshown-operations"].map(
-    (name) => `test/integration/service/${name}.test.ts`,
-  ),
+  ...[
+    "answered-create",
+    "interrupted-create",
+    "refused-once",
+    "service",
+    "service-clock",
+    "unlisted",
+    "unshown-operations",
+  ].map((name) => `test/integration/service/${name}.test.ts`),
 ];
 
 /** The longest files on a cluster, longest first. They start first: one of them that came last would run alone. */

@@ -12,6 +12,8 @@ export interface CollectionOptions extends CallsOptions {
   signal: AbortSignal;
   /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
+  /** Called when a list has failed, with the error that those get who wait for it. */
+  onListFailed?: (error: unknown) => void;
   /** Called after this process has changed a remote. `after` is undefined when it deleted the remote. */
   onOwnChange?: (id: string, after: Remote | undefined) => void;
 }

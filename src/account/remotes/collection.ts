@@ -6,6 +6,7 @@ import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSe
 import type { Lane } from "../requests/request-budget.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type RemoteChangeListener } from "./inventory.ts";
+import { failList } from "./list-failures.ts";
 import { ListedMarks } from "./listed-marks.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
 
@@ -344,9 +345,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
 
   #list(lane: Lane): { startedAt: number; done: Promise<void> } {
     const startedAt = this.#now();
-    const done = this.#readAll(startedAt, { lane, signal: this.#options.signal }).finally(() => {
-      this.#listing = undefined;
-    });
+    const done = this.#readAll(startedAt, { lane, signal: this.#options.signal })
+      .catch(failList(this.#options))
+      .finally(() => {
+        this.#listing = undefined;
+      });
     return { startedAt, done };
   }
 
@@ -355,10 +358,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     if (keyProof.problem) await keyProof.ensure();
     const remotes: Remote[] = [];
     const unreadable = new Set<string>();
-    let hadUnreadable = false;
-    let count = 0;
+    let [hadUnreadable, pages] = [false, 0];
     for await (const page of this.#sharedPages(request)) {
-      count += 1;
+      pages += 1;
       remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
       hadUnreadable ||= page.problems.length > 0;
@@ -369,7 +371,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     keyProof.assertSameSince(epoch);
     this.#hadUnreadable = hadUnreadable;
     const rows = this.#marks?.ofList(remotes, (id) => this.cached(id)) ?? remotes;
-    const delta = this.#inventory.recordList(rows, startedAt, { unreadable, pages: count });
+    const delta = this.#inventory.recordList(rows, startedAt, { unreadable, pages });
     this.#options.onListDelta?.(delta);
   }
 

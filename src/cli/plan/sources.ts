@@ -37,7 +37,7 @@ export function accountSource(
 }
 
 const unreadable = (route: string): GatewayError =>
-  new GatewayError({ kind: "refused", status: 403, method: "GET", route, problem: "the account could not be read" });
+  new GatewayError({ kind: "unreadable", method: "GET", route, problem: "not read, see the message of the command" });
 
 /** Secrets and ConfigMaps as the manifests say, else as the cluster has them. */
 export function clusterSource(

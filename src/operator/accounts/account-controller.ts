@@ -55,7 +55,8 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
   try {
     if (object.metadata.deletionTimestamp) return await reconcileDelete(options, object, request.key);
     const account = await checkKey(options, object, request);
-    await report(options, object, { certificate: options.loneCertificate(account) });
+    const { problem } = account.listFailures;
+    await report(options, object, { certificate: options.loneCertificate(account), unlisted: problem });
     return { requeueAfterSeconds: options.resyncSeconds };
   } catch (cause) {
     if (cause instanceof Postponed) return { when: cause.until };
@@ -217,11 +218,18 @@ function dependentsError(count: number, unreadable: readonly string[]): Waiting 
   return new Waiting("InUse", `Let the operator list and watch all ${kinds} objects: they may need this account`);
 }
 
+/** `unlisted`: why changes in the account are not seen. */
+interface Reported {
+  error?: ReconcileError;
+  unlisted?: ReconcileError | undefined;
+  certificate?: LoneCertificate;
+}
+
 /** Writes the status. Without an error, the account is ready. */
 async function report(
   { accounts, objects, clock, allowed }: AccountControllerOptions,
   object: AccountObject,
-  { error, certificate = "unknown" }: { error?: ReconcileError; certificate?: LoneCertificate },
+  { error, unlisted, certificate = "unknown" }: Reported,
 ): Promise<void> {
   const { metadata } = object;
   const baseURL = inUse(object, allowed);
@@ -239,9 +247,10 @@ async function report(
       ...(baseURL !== undefined && { baseURL }),
       ...(requested !== undefined && { lastHandledReconcileAt: requested }),
       observedGeneration: metadata.generation,
-      conditions: [...conditionsOf(error), ...ofCertificate, ...annotationConditions(object)].map((draft) =>
-        toCondition({ metadata, status: before }, draft, now),
-      ),
+      conditions: [
+        ...[...conditionsOf(error), ...unlistedConditions(unlisted), ...ofCertificate],
+        ...annotationConditions(object),
+      ].map((draft) => toCondition({ metadata, status: before }, draft, now)),
     };
     return isSameStatus(before, status) ? undefined : status;
   });
@@ -267,6 +276,10 @@ function conditionsOf(error: ReconcileError | undefined): ConditionDraft[] {
     { type, status: "True", reason, message },
   ];
 }
+
+/** A list that fails for long leaves the account Ready: other requests succeed. */
+const unlistedConditions = (problem: ReconcileError | undefined): ConditionDraft[] =>
+  problem ? [{ type: "Synced", status: "False", reason: problem.reason, message: problem.message }] : [];
 
 /** Conditions for the end of a certificate that has no object of its own. */
 function certificateConditions(certificate: Exclude<LoneCertificate, "unknown">, now: number): ConditionDraft[] {

@@ -22,8 +22,9 @@ export function figuresOf(all: readonly SharedAccount[], requestsPerMinute: numb
   return { requestsPerMinute, accounts: accounts.slice(0, MOST) };
 }
 
-/** The reason that the Ready condition of its GatewayAccounts has, or will have. */
-function problemOf({ breaker, keyProof, lossGuard }: Account): Reason | undefined {
+/** The reason that a condition of its GatewayAccounts has, or will have. */
+function problemOf({ breaker, keyProof, lossGuard, listFailures }: Account): Reason | undefined {
   if (lossGuard.problem) return "AccountMismatch";
-  return keyProof.problem?.reason ?? (breaker.problem && reconcileErrorOf(breaker.problem)?.reason);
+  const unanswered = breaker.problem && reconcileErrorOf(breaker.problem)?.reason;
+  return keyProof.problem?.reason ?? unanswered ?? listFailures.problem?.reason;
 }

@@ -8,7 +8,7 @@ import type { Config } from "../../config.ts";
 import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import type { Source } from "../../objects/evidence.ts";
-import { Outdated } from "../../objects/reconcile-error.ts";
+import { Outdated, type ReconcileError } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { logOfReconcile } from "../../runtime/controller/controller.ts";
 import type { Logger } from "../../runtime/log.ts";
@@ -27,6 +27,11 @@ export interface OpenAccountOptions {
   metrics?: AccountMetrics;
   assertMaySend: () => void;
   onListDelta: (resource: Resource, delta: ListDelta) => void;
+  /**
+   * Called when the list of a resource has failed for longer than an interval, with what stands then, and when it
+   * succeeds again. `keys`: see `Credentials`.
+   */
+  onListProblem?: (keys: readonly string[], resource: Resource, problem: ReconcileError | undefined) => void;
   /** Ids of all remotes of objects by the credentials with this key (see `Credentials`), by what shows them. */
   recordedIn: (key: string) => RecordedIDs;
   /**
@@ -116,6 +121,12 @@ export function openAccount(
     },
     onOwnChange(resource, id, after) {
       for (const other of shared.successors) other.account.learn(resource, id, after);
+    },
+    onListProblem(resource) {
+      const problem = account.listFailures.problemOf(resource);
+      if (problem) log.warn({ account: label(), resource: resource.name, error: problem }, "A list fails and fails");
+      else log.info({ account: label(), resource: resource.name }, "A list that failed succeeds again");
+      options.onListProblem?.(concerned(shared), resource, problem);
     },
     isLossConfirmed: credentials.key === "" && config.accountConfirmed,
     deadlineMs: config.requestSeconds * 1000,

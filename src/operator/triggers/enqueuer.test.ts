@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import type { AddOptions } from "../../runtime/controller/queue.ts";
 import { type Informers, indexersOf } from "../kubernetes/indexes.ts";
@@ -51,4 +52,32 @@ it("enqueues the objects of remotes that a list showed changed or gone, and thos
   expect(woken.toSorted()).toEqual(["n/adopter", "n/holder"]);
   enqueuer.enqueueListed({ changed: [], absent: ["ipp_2"] });
   expect(woken.at(-1)).toBe("n/other");
+});
+
+it("enqueues the objects that a failing list shows until they say so, and again when it succeeds", () => {
+  const store = new Store<ManagedObject>({ indexers: indexersOf(IPPolicy) });
+  const put = (name: string, synced: "True" | "False", id?: string) =>
+    store.put({
+      ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", spec: {} },
+      metadata: { namespace: "n", name, uid: name, generation: 1, resourceVersion: "1" },
+      status: {
+        ...(id && { id }),
+        conditions: [{ type: "Synced", status: synced, reason: "Any", message: "", lastTransitionTime: "" }],
+      },
+    });
+  put("synced", "True", "ipp_1");
+  put("told", "False", "ipp_2");
+  put("without", "True");
+  const added: string[] = [];
+  const enqueuer = new Enqueuer({
+    informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
+    accountStore: { by: () => [] },
+    controllers: new Map([["IPPolicy", { enqueue: (key) => void added.push(key) }]]),
+    enqueueAccount: () => {},
+  });
+  const problem = new Retry("ServiceUnavailable", "It is away");
+  enqueuer.enqueueUnlisted(IPPolicy.resource, [IPPolicy], problem);
+  expect(added.splice(0)).toEqual(["n/synced"]);
+  enqueuer.enqueueUnlisted(IPPolicy.resource, [IPPolicy], undefined);
+  expect(added).toEqual(["n/told"]);
 });

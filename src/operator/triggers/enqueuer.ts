@@ -1,10 +1,13 @@
 import type { ListDelta } from "../../account/remotes/inventory.ts";
 import type { Lane } from "../../account/requests/request-budget.ts";
+import type { Resource } from "../../gateway/resource.ts";
 import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
+import type { ReconcileError } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
 import { keyOf, splitKey } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
+import { type Kind, listOf } from "../../schema/define.ts";
 import type { AccountObject } from "../accounts/all-credentials.ts";
 import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
@@ -72,10 +75,24 @@ export class Enqueuer {
         this.enqueue(requestsByIndex(this.#options.informers, index, id, "sync"));
   }
 
+  /**
+   * Enqueues the objects whose remotes this list shows and that do not report `problem` yet, or that report one which is
+   * over, at a limited rate: each of them writes its status.
+   */
+  enqueueUnlisted({ name }: Resource, kinds: readonly Kind[], problem: ReconcileError | undefined): void {
+    let count = 0;
+    for (const kind of kinds.filter((one) => listOf(one)?.name === name))
+      for (const object of this.#options.informers.get(kind.kind)?.store.list() ?? [])
+        if (object.status?.id !== undefined && isSynced(object) === (problem !== undefined))
+          this.#enqueue(kind.kind, keyOf(object), "sync", count++ / WOKEN_PER_SECOND);
+  }
+
   #enqueue(kind: string, key: string, lane: Lane, afterSeconds = 0): void {
     this.#options.controllers.get(kind)?.enqueue(key, { priority: priorities[lane], afterSeconds });
   }
 }
+
+const isSynced = ({ status }: ManagedObject): boolean => conditionOf(status, "Synced")?.status === "True";
 
 const isUnfinished = (object: ManagedObject): boolean =>
   isDeleting(object) || ["Ready", "Synced"].some((type) => conditionOf(object.status, type)?.status !== "True");

@@ -21,12 +21,21 @@ import { wasReady } from "./refused-secrets.ts";
 /** How a reconcile ended. */
 export type Outcome =
   /** `afterSeconds`: seconds until the next look at the DNS records. */
-  | { type: "settled"; readiness: Readiness; conditions: readonly KindCondition[]; afterSeconds?: number | undefined }
+  | Settled
   /** `judged`: unset if the remote is not known. */
   | { type: "unfinished"; error: ReconcileError; judged?: KindReadiness | undefined }
   | { type: "paused" }
   /** The operator does not manage the remote for this object any more, so that another object can take it. */
   | { type: "released"; message: string; isHandedOver: boolean };
+
+interface Settled {
+  type: "settled";
+  readiness: Readiness;
+  conditions: readonly KindCondition[];
+  afterSeconds?: number | undefined;
+  /** Why the list that shows the remote fails for longer than an interval. */
+  unlisted?: ReconcileError | undefined;
+}
 
 type Unfinished = Extract<Outcome, { type: "unfinished" }>;
 
@@ -215,20 +224,23 @@ const synced: ConditionDraft = {
 };
 
 function settledConditions(
-  { readiness, conditions: more }: Extract<Outcome, { type: "settled" }>,
+  { readiness, conditions: more, unlisted }: Settled,
   context: StatusInput,
   now: number,
 ): ConditionDraft[] {
+  const call: ConditionDraft = unlisted
+    ? { ...synced, status: "False", reason: unlisted.reason, message: unlisted.message }
+    : synced;
   if (readiness.state === "usable") {
     const { reason = "Available" } = readiness;
     // A failing renewal is more urgent than drift, which `Drifted` reports as well.
     const message = (readiness.reason === undefined && otherThanSpecified(context)) || readiness.message;
-    return [{ type: "Ready", status: "True", reason, message }, synced, ...more];
+    return [{ type: "Ready", status: "True", reason, message }, call, ...more];
   }
   const { reason, message } = readiness;
   const stalled = readiness.state === "failing" && now >= readiness.stalledAt;
   const progress: ConditionDraft = { type: stalled ? "Stalled" : "Reconciling", status: "True", reason, message };
-  return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
+  return [{ type: "Ready", status: "False", reason, message }, call, progress, ...more];
 }
 
 /** What Ready says when the remote differs from the spec. Undefined when it does not. */
