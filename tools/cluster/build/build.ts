@@ -98,7 +98,7 @@ async function goBuild(tool: PinnedTool, directory: string, options: Report): Pr
   const args = ["build", "-v", ...flags, "-o", outputOf(tool, directory), ...packages];
   const { signal } = options;
   const [code] = await Promise.all([
-    run("go", args, { cwd: tool.moduleDirectory, signal, lines: "stderr", onLine }),
+    run("go", args, { cwd: tool.moduleDirectory, signal, lines: "stderr", low: true, onLine }),
     counting,
   ]);
   if (code !== 0)
@@ -114,7 +114,9 @@ function outputOf({ binaries }: PinnedTool, directory: string): string {
 
 function stateOf(compiled: number, total: number | undefined, elapsed: number): Progress {
   const time = `${Math.round(elapsed / 1000)} s`;
-  if (total === undefined) return { done: 0, text: `reading modules, ${time}` };
+  if (total === undefined) {
+    return { done: 0, text: compiled ? `${compiled} packages compiled in ${time}` : `reading modules, ${time}` };
+  }
   if (compiled >= total) return { done: total, total, text: `linking, after ${time}` };
   const share = compiled / total;
   const left = share < MEASURED_FROM ? "" : `, ${about((elapsed * (1 - share)) / share)} left`;
@@ -138,10 +140,12 @@ interface RunOptions {
   readonly cwd: string;
   readonly signal: AbortSignal | undefined;
   readonly lines: "stdout" | "stderr";
+  /** Lets everything else on this machine go first. */
+  readonly low?: boolean | undefined;
   readonly onLine: (line: string) => void;
 }
 
-function run(command: string, args: string[], { cwd, signal, lines, onLine }: RunOptions): Promise<number | null> {
+function run(command: string, args: string[], { cwd, signal, lines, low, onLine }: RunOptions): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -150,7 +154,7 @@ function run(command: string, args: string[], { cwd, signal, lines, onLine }: Ru
       ...(signal && { signal }),
     });
     // Tests may run meanwhile, and must not starve.
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    if (low && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     createInterface({ input: child[lines] as Readable }).on("line", onLine);
     child.once("error", reject);
     child.once("close", resolve);
