@@ -138,8 +138,8 @@ const withClaim = (elector: LeaderElector, claim: InstallationClaim): NonNullabl
 
 function fail(error: unknown): number {
   const stack = faultIn(error)?.stack;
-  const failed = `Failed: ${textOf(error)}${stack ? `\n${stack}` : ""}`;
-  console.error(error instanceof ConfigError ? error.message : failed);
+  const failed = [`Failed: ${textOf(error)}`, ...(stack ? stack.split("\n") : [])];
+  terminalOf({ noColour: true }).warn(error instanceof ConfigError ? error.message.split("\n") : failed);
   return 1;
 }
 

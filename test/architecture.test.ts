@@ -357,6 +357,23 @@ describe("what people write into annotations", () => {
   });
 });
 
+describe("what the commands print for people", () => {
+  it("goes through one terminal", () => {
+    const printers = production.filter((file) =>
+      /\bconsole\.|\bprocess\.std(out|err)\b|\{[^}]*\bstdout\b[^}]*\} = process\b|\\x1b/.test(
+        withoutComments(readFileSync(join(root, file), "utf8")),
+      ),
+    );
+    const folder = join("src", "cli", "terminal");
+    expect(printers.filter((file) => room(file) === "cli" || file.endsWith("main.ts")).sort()).toEqual([
+      join(folder, "line.ts"),
+      join(folder, "terminal.ts"),
+      // the generator, which is no command
+      join("src", "generate", "main.ts"),
+    ]);
+  });
+});
+
 describe("the simulator", () => {
   it("knows nothing of the operator", () => {
     const files = sources(join("tools", "simulator"));

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { type Lines, printed } from "./terminal/line.ts";
 import type { Fault } from "./testing/fixed-services.ts";
 import { useFixedServices } from "./testing/run.ts";
 
@@ -129,7 +130,8 @@ test.each([
 
 test("progress is erased before a failure is printed", async () => {
   const shown: string[] = [];
-  const terminal = { progress: (text: string) => void shown.push(text), warn: (text: string) => void shown.push(text) };
+  const show = (text: string) => void shown.push(text);
+  const terminal = { progress: show, warn: (lines: Lines) => show(printed(lines, false)) };
   await run("tree --base-url http://127.0.0.1:1", terminal);
   expect(shown.slice(-2)).toEqual(["", expect.stringMatching(/^The account cannot be reached/)]);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { dispatch } from "./dispatch.ts";
+import { terminalOn } from "./terminal/terminal.ts";
 
 async function call(...argv: string[]) {
   const lines: string[] = [];
@@ -12,8 +13,8 @@ async function call(...argv: string[]) {
     ran += 1;
     return 7;
   };
-  const code = await dispatch(argv, { say: note, warn: note }, operate);
-  return { code, ran, text: lines.join("\n") };
+  const code = await dispatch(argv, terminalOn({ out: note, err: note }), operate);
+  return { code, ran, text: lines.join("").trimEnd() };
 }
 
 test.each([

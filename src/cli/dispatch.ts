@@ -23,12 +23,12 @@ export async function dispatch(
     terminal.progress?.("");
     const failure = failureOf(error);
     if (failure !== undefined) {
-      terminal.warn(failure);
+      terminal.warn([failure, ...detailsOf(error)]);
       return 1;
     }
     if (isHelp(error)) return 0;
     if (!isUsage(error)) throw error;
-    terminal.warn(`${messageOf(error)} (${[name, ...argv].join(" ")})\nTry: ${name} --help`);
+    terminal.warn([`${messageOf(error)} (${[name, ...argv].join(" ")})`, `Try: ${name} --help`]);
     // With this flag, exit code 2 means that there are differences.
     return argv.includes("--detailed-exitcode") ? 1 : 2;
   }
@@ -44,11 +44,16 @@ function failureOf(error: unknown): string | undefined {
   return outage;
 }
 
+const detailsOf = (error: unknown): readonly string[] => (error instanceof CommandError ? error.details : []);
+
 const isHelp = (error: unknown): boolean => error instanceof CommanderError && error.exitCode === 0;
 
 const isUsage = (error: unknown): error is Error => error instanceof UsageError || error instanceof CommanderError;
 
 function messageOf({ message }: Error): string {
-  const text = message.replace(/^error: /, "").replace(/^unknown command '([^']*)'/, "There is no command $1");
+  const text = message
+    .replace(/^error: /, "")
+    .replace(/\n/, " ")
+    .replace(/^unknown command '([^']*)'/, "There is no command $1");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -149,7 +149,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .addHelpText("after", COMPLETION)
     .action(
       ending(async (shell: string) => {
-        terminal.say(completionOf(shell, program));
+        terminal.say(completionOf(shell, program).split("\n"));
         return 0;
       }),
     );
@@ -267,7 +267,7 @@ const COMPLETION = `
 /** Makes commander throw CommanderError instead of ending the process, and print nothing but help. */
 const withoutExit = (command: Command, terminal: Terminal): Command =>
   command.exitOverride().configureOutput({
-    writeOut: (text) => terminal.say(text.trimEnd()),
+    writeOut: (text) => terminal.say(text.trimEnd().split("\n")),
     writeErr: () => {},
     getOutHelpWidth: () => terminal.columns ?? 100,
     getOutHasColors: () => false,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { printed } from "../terminal/line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type ComparedObject, renderDiff } from "./render.ts";
 
@@ -30,10 +31,13 @@ const objects: ComparedObject[] = [
   },
 ];
 
+const shown = (...args: Parameters<typeof renderDiff>): string =>
+  printed(renderDiff(...args), args[1].hasColours === true);
+
 const terminal = (more: Partial<Terminal> = {}): Terminal => ({ say: () => {}, warn: () => {}, ...more });
 
 test("differing, unmanaged and hidden fields are shown apart", () => {
-  expect(renderDiff(objects, terminal())).toMatchInlineSnapshot(`
+  expect(shown(objects, terminal())).toMatchInlineSnapshot(`
     "TCPEdge team/db (edgtcp_1)
       Differs: the account → the spec
           ~ description         "Database of the shop, changed by somebody with a browser" → "Database of the shop"
@@ -54,7 +58,7 @@ test("differing, unmanaged and hidden fields are shown apart", () => {
 });
 
 test("a change that is too wide for the terminal takes a line for each value", () => {
-  const lines = renderDiff(objects, terminal({ columns: 80 })).split("\n");
+  const lines = shown(objects, terminal({ columns: 80 })).split("\n");
   expect(lines.slice(2, 5)).toEqual([
     "      ~ description",
     '            "Database of the shop, changed by somebody with a browser"',

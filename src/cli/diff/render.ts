@@ -1,6 +1,7 @@
 import type { ComparedField } from "../../plan/comparison.ts";
-import { type Colour, coloured, paragraph } from "../terminal/colour.ts";
+import { coloured, paragraph } from "../terminal/colour.ts";
 import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
+import type { Colour, Line } from "../terminal/line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 export interface ComparedObject {
@@ -29,10 +30,10 @@ const parts: readonly Part[] = [
 ];
 
 /** For each object: different fields, unmanaged fields, and fields that cannot be seen. Empty parts are left out. */
-export const renderDiff = (objects: readonly ComparedObject[], terminal: Terminal): string =>
-  objects.map((object) => linesOf(object, terminal).join("\n")).join("\n\n");
+export const renderDiff = (objects: readonly ComparedObject[], terminal: Terminal): Line[] =>
+  objects.flatMap((object, index) => [...(index > 0 ? [""] : []), ...linesOf(object, terminal)]);
 
-function linesOf(object: ComparedObject, terminal: Terminal): string[] {
+function linesOf(object: ComparedObject, terminal: Terminal): Line[] {
   const { kind, namespace, name, id, inAccount, reason, message, fields } = object;
   const title = `${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;
   if (!inAccount) {
@@ -49,7 +50,7 @@ function linesOf(object: ComparedObject, terminal: Terminal): string[] {
   ];
 }
 
-function partOf({ state, title, colour }: Part, fields: readonly ComparedField[], terminal: Terminal): string[] {
+function partOf({ state, title, colour }: Part, fields: readonly ComparedField[], terminal: Terminal): Line[] {
   const found = fields.filter((field) => field.state === state);
   if (found.length === 0) return [];
   return [coloured(`  ${title}`, colour, terminal), ...fieldLines(found.map(lineOf), terminal)];

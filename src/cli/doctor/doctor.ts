@@ -8,9 +8,10 @@ import {
 } from "../../config.ts";
 import { textOf } from "../../runtime/log.ts";
 import { type ClusterFlags, type Connected, connect } from "../cluster/connect.ts";
-import { coloured } from "../terminal/colour.ts";
+import { painted } from "../terminal/colour.ts";
+import type { Line } from "../terminal/line.ts";
 import { formatOf, structured } from "../terminal/structured.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { checkDefinitions } from "./definitions.ts";
 import { checkGateway } from "./gateway.ts";
 import { checkInstallations } from "./installations.ts";
@@ -29,13 +30,13 @@ export async function doctor(flags: ClusterFlags & { output?: string }, terminal
   const found: Finding[] = [];
   for (const [name, check] of checks(config, cluster)) {
     const finding = await check().then(
-      (message) => ({ name, ok: true, message }),
-      (error: unknown) => ({ name, ok: false, message: textOf(error) }),
+      (message) => ({ name, ok: true, message, below: [] }),
+      (error: unknown) => ({ name, ok: false, message: textOf(error), below: belowOf(error) }),
     );
     found.push(finding);
-    if (!format) terminal.say(lineOf(finding, terminal));
+    if (!format) terminal.say(linesOf(finding));
   }
-  if (format) terminal.say(structured({ checks: found }, format));
+  if (format) terminal.say(structured({ checks: found.map(toJSON) }, format));
   return found.every(({ ok }) => ok) ? 0 : 1;
 }
 
@@ -43,10 +44,16 @@ interface Finding {
   name: string;
   ok: boolean;
   message: string;
+  /** Further lines of the message. */
+  below: readonly string[];
 }
 
-const lineOf = ({ name, ok, message }: Finding, { hasColours }: Terminal): string =>
-  coloured(`${ok ? "ok    " : "failed"}  ${name}: ${message}`, ok ? undefined : "red", { hasColours });
+const belowOf = (error: unknown): readonly string[] => (error instanceof CommandError ? error.details : []);
+
+const linesOf = ({ name, ok, message, below }: Finding): Line[] =>
+  [`${ok ? "ok    " : "failed"}  ${name}: ${message}`, ...below].map((line) => painted(line, ok ? undefined : "red"));
+
+const toJSON = ({ name, ok, message, below }: Finding) => ({ name, ok, message: [message, ...below].join("\n") });
 
 type Configured = { config: Config } | { error: ConfigError; cluster: ClusterConfig };
 

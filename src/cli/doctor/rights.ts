@@ -17,6 +17,7 @@ import {
   unwatchedLeaseGrants,
 } from "../../schema/access.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 const reviews: ResourceType = {
   group: "authorization.k8s.io",
@@ -51,12 +52,12 @@ export async function checkRights(
     if (!(await isAllowed(client, right))) refused.push(right);
   });
   const refusal = refusalOf(refused, rights);
-  if (refusal !== undefined) throw new Error(refusal);
+  if (refusal) throw new CommandError(refusal[0], { details: refusal.slice(1) });
   return `all ${rights.length} are granted`;
 }
 
 /** Undefined: nothing is refused. A namespace without any right is named alone: it may not exist. */
-export function refusalOf(refused: readonly Right[], all: readonly Right[]): string | undefined {
+export function refusalOf(refused: readonly Right[], all: readonly Right[]): [string, ...string[]] | undefined {
   const of = (rights: readonly Right[], namespace: string | undefined) =>
     rights.filter((right) => right.namespace === namespace).length;
   const closed = new Set(all.flatMap(({ namespace }) => namespace ?? []));
@@ -64,9 +65,10 @@ export function refusalOf(refused: readonly Right[], all: readonly Right[]): str
   const rows = refused.filter(({ namespace }) => namespace === undefined || !closed.has(namespace)).map(row);
   const parts = [
     ...Array.from(closed, (namespace) => `${wayToReadNamespaces([namespace])}: no right is granted there`),
-    ...(rows.length > 0 ? [`grant the operator's service account:\n${rows.sort().join("\n")}`] : []),
+    ...(rows.length > 0 ? ["grant the operator's service account:"] : []),
   ];
-  return parts.length > 0 ? parts.join("\n        ") : undefined;
+  const [first, ...rest] = parts;
+  return first === undefined ? undefined : [first, ...rest.map((part) => `        ${part}`), ...rows.sort()];
 }
 
 export function neededRights({

@@ -29,7 +29,7 @@ export function findNodes(
   const found = byID.length > 0 ? byID : byName;
   if (found.length > 0) return found;
   if (problems.length > 0)
-    throw new CommandError(`What could be read has no object and no remote called ${text}:\n${problems.join("\n")}`);
+    throw new CommandError(`What could be read has no object and no remote called ${text}:`, { details: problems });
   throw new CommandError(`There is no object and no remote called ${text}: give an id, a name, or KIND/NAME`);
 }
 

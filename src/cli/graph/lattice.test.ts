@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
+import { printed } from "../terminal/line.ts";
 import { forestOf } from "../tree/forest.ts";
 import { render } from "../tree/tree.ts";
 import { causesOf } from "../why/why.ts";
@@ -10,6 +11,8 @@ import { object } from "./testing/account.ts";
 // What is printed grows with the nodes and the arrows of a graph, and never with the ways through it.
 
 const terminal = { say: () => {}, warn: () => {} };
+
+const shown = (...args: Parameters<typeof render>): string => printed(render(...args), false);
 
 const weighted = (name: string, used: readonly string[], kind: (one: string) => string) =>
   object(WeightedBackend, name, {
@@ -41,14 +44,14 @@ function chain(length: number, isRing: boolean) {
 }
 
 test.each([{ up: false }, { up: true }])("a tree shows what several use once: %j", ({ up }) => {
-  const lines = render(forestOf(lattice(22), { up }), {}, terminal).split("\n");
+  const lines = shown(forestOf(lattice(22), { up }), {}, terminal).split("\n");
   // the headings, two roots, and two lines for each of the others: one is the first, and one says where that is
   expect(lines).toHaveLength(1 + 2 + 22 * 4);
   expect(lines.filter((line) => line.includes("(see above)")).length).toBe(2 * 21);
 });
 
 test.each(["json", "yaml", "dot", "mermaid"])("-o %s ends too", (output) => {
-  expect(render(forestOf(lattice(22)), { output }, terminal).split("\n").length).toBeLessThan(2000);
+  expect(shown(forestOf(lattice(22)), { output }, terminal).split("\n").length).toBeLessThan(2000);
 });
 
 test("why explains each object once", () => {
@@ -61,14 +64,14 @@ test("why explains each object once", () => {
 test("how deep a chain is does not matter", () => {
   const graph = chain(3000, false);
   for (const flags of [{}, { output: "json" }, { output: "dot" }])
-    expect(render(forestOf(graph), flags, terminal)).toContain("b2999");
+    expect(shown(forestOf(graph), flags, terminal)).toContain("b2999");
   expect(graph.nodes.slice(0, 1).flatMap(causesOf).at(-1)).toContain("looks again");
 });
 
 test("a ring, which nothing else uses, is shown, and says where it closes", () => {
   const graph = chain(3, true);
   expect(
-    render(forestOf(graph), { headers: false }, terminal)
+    shown(forestOf(graph), { headers: false }, terminal)
       .split("\n")
       .map((line) => line.replace(/ {3,}t.*/, "")),
   ).toEqual([

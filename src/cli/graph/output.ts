@@ -24,8 +24,8 @@ export function printNodes(
   flags: OutputFlags,
   terminal: Terminal,
 ): void {
-  const text = render(headings, lines, flags, terminal);
-  if (text !== "") terminal.say(text);
+  const shown = render(headings, lines, flags, terminal);
+  if (shown.length > 0) terminal.say(shown);
 }
 
 function render(
@@ -33,7 +33,7 @@ function render(
   lines: readonly Line[],
   flags: OutputFlags,
   { columns }: Terminal,
-): string {
+): string[] {
   const { output = "", headers = true } = flags;
   switch (output) {
     case "":
@@ -46,7 +46,7 @@ function render(
       );
     }
     case "name":
-      return lines.map(({ node }) => nameOf(node)).join("\n");
+      return lines.map(({ node }) => nameOf(node));
     case "json":
     case "yaml":
       return structured(

@@ -10,7 +10,7 @@ import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
-import { commentedOut, streamOf } from "../terminal/kubernetes-yaml.ts";
+import { commentedOut, linesOf, streamOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
 import { nameSourceOf, namesOf } from "./names.ts";
@@ -75,7 +75,7 @@ async function releaseFromTerraform(
   const ids = new Set([...found.values()].flatMap((remotes) => remotes.map(({ id }) => id)));
   const blocks = removedBlocks(resources.filter(({ id }) => ids.has(id)));
   if (output === undefined)
-    terminal.warn(`Add to the configuration of Terraform, in place of the resources:\n${blocks}`);
+    terminal.warn(["Add to the configuration of Terraform, in place of the resources:", ...blocks.split("\n")]);
   else {
     await writeFile(join(output, "removed.tf"), blocks);
     terminal.warn(`Move ${join(output, "removed.tf")} to the configuration of Terraform, in place of the resources`);
@@ -142,7 +142,7 @@ async function print(manifests: readonly Manifest[], { namespace }: ImportFlags,
   const hint = "# Fill in these Secrets, and apply them.\n";
   const end = secrets === "" ? [] : [`${hint}${commentedOut(secrets.trimEnd())}\n`];
   const text = streamOf([...manifests.map(({ yaml }) => yaml), ...end]).trimEnd();
-  if (text !== "") terminal.say(text);
+  if (text !== "") terminal.say(linesOf(text));
 }
 
 /** One file for each object, and one that `kubectl apply` does not read until it is filled in and renamed. */

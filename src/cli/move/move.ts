@@ -11,7 +11,7 @@ import { typeOf } from "../cluster/objects.ts";
 import { shownOn, WaitTimeout, waitAtMost } from "../cluster/wait.ts";
 import { isKind } from "../graph/find.ts";
 import { clusterIDOf } from "../graph/load.ts";
-import { kubernetesYAML } from "../terminal/kubernetes-yaml.ts";
+import { kubernetesYAML, linesOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal, UsageError } from "../terminal/terminal.ts";
 import { isNear, type Move, type Place } from "./manifest.ts";
 import { handOverToCluster } from "./other-cluster.ts";
@@ -72,7 +72,7 @@ async function prepare(parts: MoveParts): Promise<Prepared | undefined> {
 /** Prints the new object. Changes nothing. */
 async function show(parts: MoveParts, flags: Flags, terminal: Terminal): Promise<number> {
   const prepared = await prepare(parts);
-  if (prepared) terminal.say(kubernetesYAML(prepared.manifest).trimEnd());
+  if (prepared) terminal.say(linesOf(kubernetesYAML(prepared.manifest)));
   return report(await referrersOf(parts), parts, flags, terminal);
 }
 

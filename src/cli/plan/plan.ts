@@ -31,7 +31,9 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   const { manifests, problems } = await readManifests(flags);
   const isGiven = flags.filename !== undefined || flags.kustomize !== undefined;
   if (isGiven && manifests.length === 0)
-    throw new CommandError(problems.join("\n") || "Give other files: there are no manifests in these");
+    throw new CommandError(problems[0] ?? "Give other files: there are no manifests in these", {
+      details: problems.slice(1),
+    });
   const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });

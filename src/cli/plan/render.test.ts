@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Block } from "../../plan/blocks.ts";
+import { printed } from "../terminal/line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { renderPlan } from "./render.ts";
 
@@ -33,6 +34,9 @@ const blocks: Block[] = [
   { ...about("TCPEdge", "later"), action: "waiting", fields: [], reason: "ReferenceNotReady", message: "Create it" },
 ];
 
+const shown = (...args: Parameters<typeof renderPlan>): string =>
+  printed(renderPlan(...args), args[1].hasColours === true);
+
 const terminal = (more: Partial<Terminal> = {}): Terminal => ({ say: () => {}, warn: () => {}, ...more });
 
 test.each([
@@ -40,16 +44,16 @@ test.each([
   ["at 80 columns", { columns: 80 }],
   ["at 160 columns, with colours", { columns: 160, hasColours: true }],
 ])("%s", (_, more) => {
-  expect(renderPlan(blocks, terminal(more))).toMatchSnapshot();
+  expect(shown(blocks, terminal(more))).toMatchSnapshot();
 });
 
 test("no line is wider than the terminal, except for the sums", () => {
-  const lines = renderPlan(blocks, terminal({ columns: 80 }))
+  const lines = shown(blocks, terminal({ columns: 80 }))
     .split("\n")
     .slice(0, -1);
   expect(Math.max(...lines.map((line) => line.length))).toBe(80);
 });
 
 test("a plan without changes", () => {
-  expect(renderPlan([], terminal())).toBe("Nothing to do: the account is as the objects say");
+  expect(shown([], terminal())).toBe("Nothing to do: the account is as the objects say");
 });

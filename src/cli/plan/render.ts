@@ -1,7 +1,8 @@
 import type { Action, Block } from "../../plan/blocks.ts";
 import type { FieldChange } from "../../plan/field-changes.ts";
-import { type Colour, coloured, paragraph } from "../terminal/colour.ts";
+import { coloured, paragraph } from "../terminal/colour.ts";
 import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
+import type { Colour, Line } from "../terminal/line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colour }>> = {
@@ -22,13 +23,13 @@ export function sumsOf(blocks: readonly Block[]): Partial<Record<Action, number>
 }
 
 /** One block for each remote, and a line of sums. */
-export function renderPlan(blocks: readonly Block[], terminal: Terminal): string {
-  if (blocks.length === 0) return "Nothing to do: the account is as the objects say";
+export function renderPlan(blocks: readonly Block[], terminal: Terminal): Line[] {
+  if (blocks.length === 0) return ["Nothing to do: the account is as the objects say"];
   const sums = Object.entries(sumsOf(blocks)).map(([action, count]) => `${count} ${SIGNS[action as Action].done}`);
-  return [...blocks.flatMap((block) => [...linesOf(block, terminal), ""]), `Plan: ${sums.join(", ")}`].join("\n");
+  return [...blocks.flatMap((block) => [...linesOf(block, terminal), ""]), `Plan: ${sums.join(", ")}`];
 }
 
-function linesOf(block: Block, terminal: Terminal): string[] {
+function linesOf(block: Block, terminal: Terminal): Line[] {
   const { action, kind, namespace, name, id, interrupts, fields, reason, message } = block;
   const { sign, colour } = SIGNS[action];
   const title = `${sign.padEnd(3)} ${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;

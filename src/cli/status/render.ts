@@ -1,5 +1,6 @@
 import { ageOf } from "../terminal/age.ts";
-import { type Colour, painted } from "../terminal/colour.ts";
+import { painted } from "../terminal/colour.ts";
+import type { Colour, Line } from "../terminal/line.ts";
 import { type TableOptions, tableRows } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Summary } from "./summary.ts";
@@ -11,7 +12,7 @@ const MOST = 10;
 type Screen = Terminal & Pick<TableOptions, "noHeaders">;
 
 /** One screen. Empty parts are left out. */
-export function renderStatus(summary: Summary, now: number, terminal: Screen): string {
+export function renderStatus(summary: Summary, now: number, terminal: Screen): Line[] {
   const { installations, accounts, objects, certificates, drifted, attention } = summary;
   const parts = [
     part("Operators", ["Namespace", "Leader", "Renewed"], installations.map(leaderRow(now)), terminal),
@@ -45,23 +46,26 @@ export function renderStatus(summary: Summary, now: number, terminal: Screen): s
       terminal,
       "red",
     ),
-  ].filter((text) => text !== "");
+  ].filter((lines) => lines.length > 0);
   const more = attention.length - MOST;
-  return [...parts, ...(more > 0 ? [`${more} more: kubectl get tunnelgateway -A`] : [])].join("\n\n");
+  const all = [...parts, ...(more > 0 ? [[`${more} more: kubectl get tunnelgateway -A`]] : [])];
+  return all.flatMap((lines, index) => [...(index > 0 ? [""] : []), ...lines]);
 }
 
 type Row = readonly string[];
 
-function part(title: string, headings: Row, rows: readonly Row[], terminal: Screen, colour?: Colour): string {
-  if (rows.length === 0) return "";
-  const lines = tableRows(headings, rows, terminal);
-  const head = lines.splice(0, terminal.noHeaders ? 0 : 1);
+function part(title: string, headings: Row, rows: readonly Row[], terminal: Screen, colour?: Colour): Line[] {
+  if (rows.length === 0) return [];
+  const all = tableRows(headings, rows, terminal);
+  const [head, body] = terminal.noHeaders ? [[], all] : [all.slice(0, 1), all.slice(1)];
   return [
     title,
-    ...head.map((line) => painted(line, "grey", terminal)),
-    ...lines.map((line) => painted(line, /\bFalse\b|NOT LEADING/.test(line) ? "red" : colour, terminal)),
-  ].join("\n");
+    ...head.flat().map((line) => painted(line, "grey")),
+    ...body.flatMap((row) => row.map((line) => painted(line, row.some(isBad) ? "red" : colour))),
+  ];
 }
+
+const isBad = (line: string): boolean => /\bFalse\b|NOT LEADING/.test(line);
 
 const titleOf = ({ kind, name }: { kind: string; name: string }): string => `${kind}/${name}`;
 

@@ -4,8 +4,12 @@ import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
+import { printed } from "../terminal/line.ts";
 import { renderStatus } from "./render.ts";
 import { type Observed, summaryOf } from "./summary.ts";
+
+const shown = (...args: Parameters<typeof renderStatus>): string =>
+  printed(renderStatus(...args), args[2].hasColours === true);
 
 const now = Date.parse("2026-01-10T12:00:00Z");
 
@@ -101,7 +105,7 @@ test.each([
   ["at 80 columns", { columns: 80 }],
   ["at 160 columns, with colours", { columns: 160, hasColours: true }],
 ])("the screen %s", (_, terminal) => {
-  expect(renderStatus(summaryOf(observed), now, { say: () => {}, warn: () => {}, ...terminal })).toMatchSnapshot();
+  expect(shown(summaryOf(observed), now, { say: () => {}, warn: () => {}, ...terminal })).toMatchSnapshot();
 });
 
 test("an object without a remote counts for the GatewayAccount `default` of its namespace", () => {
@@ -141,10 +145,10 @@ test("objects that need a person are shown newest first, and the others counted"
   );
   const summary = summaryOf({ ...observed, objects: new Map([[IPPolicy, many]]) });
   expect(summary.attention.map(({ name }) => name).slice(0, 2)).toEqual(["bad-14", "bad-13"]);
-  expect(renderStatus(summary, now, { say: () => {}, warn: () => {} })).toMatch(/\n5 more: kubectl get/);
+  expect(shown(summary, now, { say: () => {}, warn: () => {} })).toMatch(/\n5 more: kubectl get/);
 });
 
 test("a cluster without operator and objects shows nothing", () => {
   const empty = summaryOf({ now, leases: [], accounts: [], objects: new Map() });
-  expect(renderStatus(empty, now, { say: () => {}, warn: () => {} })).toBe("");
+  expect(shown(empty, now, { say: () => {}, warn: () => {} })).toBe("");
 });

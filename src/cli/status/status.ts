@@ -30,8 +30,6 @@ interface Flags extends ClusterFlags {
 /** How often `--watch` reads. */
 const EVERY_MS = 5_000;
 
-const CLEAR = "\x1b[H\x1b[2J";
-
 /** `status`: operators, accounts and objects on one screen. Reads the cluster only. */
 export async function status(
   flags: Flags,
@@ -66,7 +64,8 @@ async function show(
   const screen = flags.format
     ? structured(summary, flags.format)
     : renderStatus(summary, now, { ...terminal, noHeaders: flags.headers === false });
-  terminal.say(flags.watch && terminal.columns ? `${CLEAR}${screen}` : screen);
+  if (flags.watch) terminal.clear?.();
+  terminal.say(screen);
   return reportPartial(problems, terminal);
 }
 

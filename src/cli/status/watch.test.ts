@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { terminalOn } from "../terminal/terminal.ts";
 import { useFixedServices } from "../testing/run.ts";
 import { status } from "./status.ts";
 
@@ -9,7 +10,10 @@ class Ended extends Error {}
 /** What is printed in so many rounds. Before each pause `between` is called with the number of the round. */
 async function watched(rounds: number, between: (round: number) => void): Promise<{ out: string[]; err: string[] }> {
   const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { say: (text: string) => void out.push(text), warn: (text: string) => void err.push(text) };
+  const terminal = {
+    ...terminalOn({ out: (text) => out.push(text), err: (text) => err.push(text) }),
+    clear: () => void out.push("cleared"),
+  };
   let round = 0;
   const pause = async () => {
     round += 1;
@@ -26,8 +30,6 @@ test("a watched screen is drawn again, also when the cluster was away", async ()
   const { out, err } = await watched(3, (round) => {
     isAway = round === 1;
   });
-  expect(out).toHaveLength(2);
-  expect(out[1]).toBe(out[0]);
-  expect(out[0]?.startsWith("\x1b[H\x1b[2JOperators\n")).toBe(true);
-  expect(err).toEqual(["The cluster answers with status 503: away"]);
+  expect(out).toEqual(["cleared", expect.stringMatching(/^Operators\n/), "cleared", out[1]]);
+  expect(err).toEqual(["The cluster answers with status 503: away\n"]);
 });

@@ -1,3 +1,4 @@
+import { plain, plainJSON } from "./plain.ts";
 import { cut } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { wrapped } from "./wrapped.ts";
@@ -15,8 +16,11 @@ const INDENT = "      ";
 
 /** Fields below a title, their values in one column. Values that are too wide for the terminal stand below the name. */
 export function fieldLines(fields: readonly FieldLine[], terminal: Terminal): string[] {
-  const width = Math.max(0, ...fields.map(({ path }) => path.length));
-  return fields.flatMap((field) => linesOf(field, width, terminal.columns)).map((line) => cut(line, terminal.columns));
+  const plainFields = fields.map((field) => ({ ...field, path: plain(field.path) }));
+  const width = Math.max(0, ...plainFields.map(({ path }) => path.length));
+  return plainFields
+    .flatMap((field) => linesOf(field, width, terminal.columns))
+    .map((line) => cut(line, terminal.columns));
 }
 
 function linesOf({ sign, path, from, to }: FieldLine, width: number, columns: number | undefined): string[] {
@@ -31,4 +35,4 @@ function linesOf({ sign, path, from, to }: FieldLine, width: number, columns: nu
 }
 
 /** A value of a field, as people read it. */
-export const valueText = (value: unknown): string => JSON.stringify(value);
+export const valueText = (value: unknown): string => plainJSON(JSON.stringify(value) ?? "");

@@ -23,7 +23,7 @@ test("nothing but plain text is printed for programs, and readers of each versio
   fc.assert(
     fc.property(anyText, anyText, (key, text) => {
       const value = { [`a${key}`]: [text, { text }] };
-      const [yaml, json] = [kubernetesYAML(value), structured(value, "json")];
+      const [yaml, json] = [kubernetesYAML(value), structured(value, "json").join("\n")] as const;
       for (const printed of [yaml, json]) expect(printed.replaceAll("\n", "")).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
       expect(JSON.parse(json)).toEqual(value);
       for (const version of ["1.1", "1.2"] as const) expect(parse(yaml, { version, merge: false })).toEqual(value);

@@ -23,7 +23,9 @@ export function kubernetesYAML(value: unknown, { above = [], behind = [] }: Comm
     if (isScalar(node)) node.comment = ` ${plain(text)}`;
   }
   const comments = above.map((line) => `# ${plain(line)}\n`).join("");
-  return comments + plainYAML(document.toString({ lineWidth: 0 }));
+  // A line end in a text that is quoted is written as an escape, and ends no line of the output.
+  const style = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
+  return comments + plainYAML(document.toString(style));
 }
 
 /** A part of a file that a person wrote, after an edit. What the person wrote keeps its style. */
@@ -48,10 +50,12 @@ export function markForKubectl<N extends Node>(node: N): N {
 /** Many manifests as one stream. */
 export const streamOf = (manifests: readonly string[]): string => manifests.join("---\n");
 
+/** The lines of what was written here. No line end in it is from a value. */
+export const linesOf = (written: string): string[] => written.trimEnd().split("\n");
+
 /** As a comment, line by line. */
-export const commentedOut = (text: string): string =>
-  text
-    .split("\n")
+export const commentedOut = (written: string): string =>
+  linesOf(written)
     .map((line) => `# ${line}`.trimEnd())
     .join("\n");
 

@@ -1,4 +1,4 @@
-import { kubernetesYAML } from "./kubernetes-yaml.ts";
+import { kubernetesYAML, linesOf } from "./kubernetes-yaml.ts";
 import { plainJSON } from "./plain.ts";
 import { UsageError } from "./terminal.ts";
 
@@ -14,6 +14,6 @@ export function formatOf(output: string | undefined): Format | undefined {
   throw new UsageError("-o must be json or yaml");
 }
 
-/** An output for programs, which keeps to its schema in outputs.ts. */
-export const structured = (value: object, format: Format): string =>
-  format === "yaml" ? kubernetesYAML(value).trimEnd() : plainJSON(JSON.stringify(value, undefined, 2));
+/** The lines of an output for programs, which keeps to its schema in outputs.ts. */
+export const structured = (value: object, format: Format): string[] =>
+  linesOf(format === "yaml" ? kubernetesYAML(value) : plainJSON(JSON.stringify(value, undefined, 2)));

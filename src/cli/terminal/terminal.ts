@@ -1,13 +1,17 @@
 import { createInterface } from "node:readline/promises";
+import { type Lines, printed } from "./line.ts";
+import { plain } from "./plain.ts";
 
-/** The output of a command. A text may have several lines; a line break is added at its end. */
+/** The output of a command: lines, whose text may come from anybody (see `printed`). */
 export interface Terminal {
   /** Prints to stdout. */
-  say: (text: string) => void;
+  say: (lines: Lines) => void;
   /** Prints to stderr. */
-  warn: (text: string) => void;
+  warn: (lines: Lines) => void;
   /** Shows how far a command is, in one line that the next one replaces. Unset where nobody watches. */
   progress?: ((text: string) => void) | undefined;
+  /** Empties the screen. Unset in a pipe. */
+  clear?: (() => void) | undefined;
   /** Asks a question, and resolves with true for yes. Unset where nobody can answer. */
   ask?: ((question: string) => Promise<boolean>) | undefined;
   /** The width of stdout; unset in a pipe, where no line is cut. */
@@ -16,23 +20,39 @@ export interface Terminal {
   hasColours?: boolean | undefined;
 }
 
+/** Where the texts of a terminal go, as they are. */
+export interface Streams {
+  out: (text: string) => void;
+  err: (text: string) => void;
+}
+
+/** A terminal on these streams, without what only a person can use. */
+export const terminalOn = (
+  { out, err }: Streams,
+  hasColours = false,
+): Pick<Terminal, "say" | "warn" | "hasColours"> => ({
+  say: (lines) => out(`${printed(lines, hasColours)}\n`),
+  warn: (lines) => err(`${printed(lines, false)}\n`),
+  hasColours,
+});
+
 /** `noColour`: the user wants no colours, whatever the terminal can show. */
 export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
   const { stdin, stdout, stderr } = process;
+  const streams = { out: (text: string) => stdout.write(text), err: (text: string) => stderr.write(text) };
   return {
-    say: (text) => console.log(text),
-    warn: (text) => console.error(text),
-    progress: stderr.isTTY ? (text) => stderr.write(`\r\x1b[K${text}`) : undefined,
+    ...terminalOn(streams, stdout.isTTY === true && !noColour),
+    progress: stderr.isTTY ? (text) => stderr.write(`\r\x1b[K${plain(text)}`) : undefined,
+    clear: stdout.isTTY ? () => stdout.write("\x1b[H\x1b[2J") : undefined,
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
     columns: stdout.isTTY ? stdout.columns : undefined,
-    hasColours: stdout.isTTY === true && !noColour,
   };
 }
 
 async function ask(question: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await prompt.question(`${plain(question)} [y/N] `)).trim());
   } finally {
     prompt.close();
   }
@@ -46,4 +66,11 @@ export class UsageError extends Error {
 /** A command cannot go on, and the message says why in one line. The exit code is 1. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
+  /** Lines below the message. */
+  readonly details: readonly string[];
+
+  constructor(message: string, { details = [], cause }: { details?: readonly string[]; cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.details = details;
+  }
 }

@@ -23,8 +23,13 @@ export type Fault = (request: { method: string; path: string }) => Answer | unde
 /** Deletions of objects and removals of their finalizers are refused, or answered without effect, or carried out. */
 export type Writes = "refused" | "ignored" | "done";
 
+/** Changes the body of an answer. */
+export type Alteration = (body: object, request: { path: string }) => object;
+
 export interface FixedServices extends AsyncDisposable {
   fault: Fault | undefined;
+  /** Changes all answers that no fault replaces. */
+  alteration: Alteration | undefined;
   writes: Writes;
   /** Refuses writes again, and undoes those that were done. */
   restore: () => void;
@@ -45,14 +50,16 @@ export async function startFixedServices(): Promise<FixedServices> {
     const { method = "", url = "" } = request;
     const { pathname: path } = new URL(url, "http://fixed");
     const fault = services.fault?.({ method, path });
-    const { status, body } =
+    const { status, body: fixed } =
       fault ?? answerToWrite(method, path, written, services.writes) ?? (await answerTo(request, written));
+    const body = fault || typeof fixed === "string" ? fixed : (services.alteration?.(fixed, { path }) ?? fixed);
     const [type, text] = typeof body === "string" ? ["text/plain", body] : ["application/json", JSON.stringify(body)];
     response.writeHead(status, { "content-type": type }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const services: FixedServices = {
     fault: undefined,
+    alteration: undefined,
     writes: "refused",
     restore() {
       services.writes = "refused";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { stringify } from "yaml";
 import { dispatch } from "../dispatch.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { type Terminal, terminalOn } from "../terminal/terminal.ts";
 import { version } from "../version.ts";
-import { type Fault, type FixedServices, startFixedServices, type Writes } from "./fixed-services.ts";
+import { type Alteration, type Fault, type FixedServices, startFixedServices, type Writes } from "./fixed-services.ts";
 
 const now = "2026-01-10T12:00:00Z";
 
@@ -34,6 +34,8 @@ export interface FixedRun {
   run: (line: string, terminal?: Partial<Terminal>) => Promise<Ended>;
   /** From now on, until the end of the test, requests are answered with this in place of the fixed account. */
   failing: (fault: Fault) => void;
+  /** From now on, until the end of the test, the bodies of answers are changed. */
+  altering: (alteration: Alteration) => void;
   /** What happens to writes until the end of the test. Default: they are refused. */
   writing: (how: Writes) => void;
 }
@@ -65,6 +67,7 @@ export function useFixedServices(): FixedRun {
     vi.useRealTimers();
     vi.unstubAllEnvs();
     services.fault = undefined;
+    services.alteration = undefined;
     services.restore();
   });
 
@@ -74,15 +77,19 @@ export function useFixedServices(): FixedRun {
     const args = line.split(" ").map((word) => (word === "edge.yaml" ? join(folder, word) : word));
     const code = await dispatch(
       args,
-      { say: (text) => void out.push(text), warn: (text) => void err.push(text), ...terminal },
+      {
+        ...terminalOn({ out: (text) => out.push(text), err: (text) => err.push(text) }, terminal.hasColours),
+        ...terminal,
+      },
       async () => 0,
       "kubectl tunnelgateway",
     );
     const ours = await version();
     // Leaves out text that each release or each new right changes.
-    const fixed = (lines: string[]) =>
-      lines
-        .join("\n")
+    const fixed = (texts: string[]) =>
+      texts
+        .join("")
+        .replace(/\n$/, "")
         .replaceAll(services.url, "http://fixed")
         .replaceAll(/127\.0\.0\.1:\d+/g, "fixed")
         .replaceAll(/all \d+ are granted/g, "all are granted")
@@ -96,5 +103,8 @@ export function useFixedServices(): FixedRun {
   const writing = (how: Writes): void => {
     services.writes = how;
   };
-  return { run, failing, writing };
+  const altering = (alteration: Alteration): void => {
+    services.alteration = alteration;
+  };
+  return { run, failing, altering, writing };
 }

@@ -1,3 +1,4 @@
+import { plain } from "../terminal/plain.ts";
 import { type Forest, type Item, itemKey } from "./items.ts";
 import { colourOf } from "./render.ts";
 
@@ -9,19 +10,21 @@ interface Arrow {
 }
 
 /** The graph in the language of Graphviz. Nodes that are not Ready are red, and remotes without an object are grey. */
-export function dot(forest: Forest): string {
+export function dot(forest: Forest): string[] {
   const { arrows, items } = drawingOf(forest);
   const styled = items.flatMap((item) => {
     const colour = item.type === "node" && colourOf(item);
-    return colour ? `  "${itemKey(item)}" [color=${colour}, fontcolor=${colour}];` : [];
+    return colour ? `  ${quoted(itemKey(item))} [color=${colour}, fontcolor=${colour}];` : [];
   });
-  const alone = withoutArrow(items, arrows).map((key) => `  "${key}";`);
-  const lines = arrows.map(({ from, to, label }) => `  "${from}" -> "${to}"${label ? ` [label="${label}"]` : ""};`);
-  return ["digraph account {", ...alone, ...lines, ...styled, "}"].join("\n");
+  const alone = withoutArrow(items, arrows).map((key) => `  ${quoted(key)};`);
+  const lines = arrows.map(
+    ({ from, to, label }) => `  ${quoted(from)} -> ${quoted(to)}${label ? ` [label=${quoted(label)}]` : ""};`,
+  );
+  return ["digraph account {", ...alone, ...lines, ...styled, "}"];
 }
 
 /** The graph in the language of Mermaid, in the same colours. */
-export function mermaid(forest: Forest): string {
+export function mermaid(forest: Forest): string[] {
   const { arrows, items } = drawingOf(forest);
   const lines = arrows.map(({ from, to, label }) => `  ${box(from)} -->${label ? `|${label}|` : ""} ${box(to)}`);
   const styled = items.flatMap((item) => {
@@ -29,7 +32,7 @@ export function mermaid(forest: Forest): string {
     return colour ? `  style ${idOf(itemKey(item))} color:${colour},stroke:${colour}` : [];
   });
   const alone = withoutArrow(items, arrows).map((key) => `  ${box(key)}`);
-  return ["flowchart LR", ...alone, ...lines, ...styled].join("\n");
+  return ["flowchart LR", ...alone, ...lines, ...styled];
 }
 
 function withoutArrow(items: readonly Item[], arrows: readonly Arrow[]): string[] {
@@ -39,7 +42,12 @@ function withoutArrow(items: readonly Item[], arrows: readonly Arrow[]): string[
 
 const idOf = (key: string): string => key.replaceAll(/\W/g, "_");
 
-const box = (key: string): string => `${idOf(key)}["${key}"]`;
+/** A text of Mermaid, which has HTML and entities in its labels. */
+const box = (key: string): string =>
+  `${idOf(key)}["${plain(key).replaceAll(/[#&<>"]/g, (character) => `#${character.charCodeAt(0)};`)}"]`;
+
+/** A text of Graphviz. Ids come from the account, and may have anything in them. */
+const quoted = (key: string): string => `"${plain(key).replaceAll(/["\\]/g, "\\$&")}"`;
 
 /** Each item and arrow once. A module is no item of a drawing: it is the label of its arrows. */
 export function drawingOf({ roots, below }: Forest): { items: Item[]; arrows: Arrow[] } {

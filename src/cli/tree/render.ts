@@ -1,6 +1,8 @@
 import { type Node, readyOf, titleOf } from "../graph/graph.ts";
 import type { SessionGroup } from "../graph/sessions.ts";
-import { type Colour, coloured } from "../terminal/colour.ts";
+import { coloured } from "../terminal/colour.ts";
+import type { Colour, Line } from "../terminal/line.ts";
+import { plain } from "../terminal/plain.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type Forest, type Item, itemKey } from "./items.ts";
 
@@ -17,7 +19,7 @@ const NARROWEST = 24;
 const headings = ["NAME", "NAMESPACE", "READY", "REASON", "ID"];
 
 /** A table with the tree in its first column. `noHeaders`: without headings. */
-export function renderTree(forest: Forest, terminal: Terminal, noHeaders: boolean): string {
+export function renderTree(forest: Forest, terminal: Terminal, noHeaders: boolean): Line[] {
   const rows = rowsOf(forest);
   const heads = noHeaders ? [] : [headings];
   const widths = widthsFor([...heads, ...rows.map(({ cells }) => cells)], terminal.columns);
@@ -29,7 +31,7 @@ export function renderTree(forest: Forest, terminal: Terminal, noHeaders: boolea
   return [
     ...heads.map((head) => coloured(line(head), undefined, terminal)),
     ...rows.map(({ cells, item }) => coloured(line(cells), colourOf(item), terminal)),
-  ].join("\n");
+  ];
 }
 
 const cellOf = (cell: string, width: number): string =>
@@ -64,7 +66,7 @@ function rowsOf({ roots, below }: Forest): Row[] {
   const open = roots.toReversed().map((item): Branch => ({ item, name: "", rest: "" }));
   for (let next = open.pop(); next; next = open.pop()) {
     const { item, name: prefix, rest } = next;
-    const [name = "", ...cells] = cellsOf(item);
+    const [name = "", ...cells] = cellsOf(item).map(plain);
     const under = below(item);
     const key = itemKey(item);
     const isAgain = shown.has(key) && under.length > 0;

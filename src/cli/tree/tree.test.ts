@@ -8,12 +8,15 @@ import type { Kind } from "../../schema/define.ts";
 import { type Graph, graphOf } from "../graph/graph.ts";
 import { groupsOf, type TunnelSession } from "../graph/sessions.ts";
 import { object, small } from "../graph/testing/account.ts";
+import { printed } from "../terminal/line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { forestOf } from "./forest.ts";
 import { render } from "./tree.ts";
 
 const forest = forestOf(small());
 const inPipe: Terminal = { say: () => {}, warn: () => {} };
+
+const shown = (...args: Parameters<typeof render>): string => printed(render(...args), args[2].hasColours === true);
 
 type Rows = [Kind, ({ id: string } & Record<string, unknown>)[]][];
 
@@ -27,7 +30,7 @@ const withSessions = (graph: Graph, sessions: readonly TunnelSession[]): Graph =
 
 /** The names of a tree, one a line. */
 function namesOf(graph: Graph, sessions: readonly TunnelSession[] = [], most?: number): string[] {
-  const [, ...lines] = render(forestOf(withSessions(graph, sessions), { most }), {}, inPipe).split("\n");
+  const [, ...lines] = shown(forestOf(withSessions(graph, sessions), { most }), {}, inPipe).split("\n");
   return lines.map((line) => line.replace(/ {3}.*$/, (rest) => (/^ *[├└]/.test(rest) ? rest : "")).trimEnd());
 }
 
@@ -38,7 +41,7 @@ const sessionsOf = (count: number, credential: string): TunnelSession[] =>
   Array.from({ length: count }, (_, index) => session(`ts_${credential}_${100 + index}`, credential));
 
 test("in a pipe no line is cut, and there are no colours", () => {
-  expect(render(forest, {}, inPipe)).toMatchInlineSnapshot(`
+  expect(shown(forest, {}, inPipe)).toMatchInlineSnapshot(`
     "NAME                                  NAMESPACE   READY   REASON              ID
     IPPolicy ipp_left                                         (no object)
     IPPolicy ipp_nobody                                       (no object)
@@ -56,15 +59,15 @@ test("in a pipe no line is cut, and there are no colours", () => {
 });
 
 test("without headings only rows are printed", () => {
-  const [heading = "", ...lines] = render(forest, {}, inPipe).split("\n");
-  const text = render(forest, { headers: false }, inPipe);
+  const [heading = "", ...lines] = shown(forest, {}, inPipe).split("\n");
+  const text = shown(forest, { headers: false }, inPipe);
   expect(heading).toContain("NAMESPACE");
   expect(text).not.toContain("NAMESPACE");
   expect(text.split("\n")).toHaveLength(lines.length);
 });
 
 test.each([80, 160])("at %i columns no line is longer", (columns) => {
-  const text = render(forest, {}, { ...inPipe, columns });
+  const text = shown(forest, {}, { ...inPipe, columns });
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(columns);
   expect(text).toContain("TCPEdge/ssh");
 });
@@ -72,20 +75,20 @@ test.each([80, 160])("at %i columns no line is longer", (columns) => {
 test("in a narrow terminal ids are left out, then names are cut, and reasons never", () => {
   const long = object(TCPEdge, `edge-${"x".repeat(58)}`, { id: "edgtcp_1", reason: "ReferenceNotReady" });
   const graph = graphOf(new Map(), new Map([[TCPEdge, [long]]]));
-  const text = render(forestOf(graph), {}, { ...inPipe, columns: 80 });
+  const text = shown(forestOf(graph), {}, { ...inPipe, columns: 80 });
   expect(text.split("\n").map(({ length }) => length <= 80)).toEqual([true, true]);
   expect(text).toMatch(/x… +team +False +ReferenceNotReady$/);
 });
 
 test("nodes that are not Ready are red, and remotes without an object grey", () => {
-  const lines = render(forest, {}, { ...inPipe, hasColours: true }).split("\n");
+  const lines = shown(forest, {}, { ...inPipe, hasColours: true }).split("\n");
   const colourOf = (text: string) => lines.find((line) => line.includes(text))?.slice(0, 5);
   expect([colourOf("TCPEdge/ssh"), colourOf("bkdtg_1")]).toEqual(["\x1b[31m", "\x1b[90m"]);
   expect(lines.find((line) => line.includes("IPPolicy/office"))).not.toContain("\x1b");
 });
 
 test("for other programs there are JSON, dot and mermaid", () => {
-  expect(JSON.parse(render(forest, { output: "json" }, inPipe))).toContainEqual({
+  expect(JSON.parse(shown(forest, { output: "json" }, inPipe))).toContainEqual({
     key: "TCPEdge/team/ssh",
     ...{ kind: "TCPEdge", id: "edgtcp_1", namespace: "team", name: "ssh", ready: "False", reason: "Forbidden" },
     inAccount: true,
@@ -96,11 +99,11 @@ test("for other programs there are JSON, dot and mermaid", () => {
       { name: "ipRestriction", isOn: true, uses: ["IPPolicy/team/office"] },
     ],
   });
-  const dot = render(forest, { output: "dot" }, inPipe);
+  const dot = shown(forest, { output: "dot" }, inPipe);
   expect(dot).toContain('"ReservedAddress/team/ssh" -> "TCPEdge/team/ssh";');
   expect(dot).toContain('"TCPEdge/team/ssh" -> "IPPolicy/team/office" [label="ipRestriction"];');
   expect(dot).toContain('"TCPEdge/team/ssh" [color=red, fontcolor=red];');
-  const mermaid = render(forest, { output: "mermaid" }, inPipe);
+  const mermaid = shown(forest, { output: "mermaid" }, inPipe);
   expect(mermaid).toContain('TCPEdge_team_ssh["TCPEdge/team/ssh"] -->|ipRestriction| IPPolicy_team_office');
   expect(mermaid).toContain("style TCPEdge_team_ssh color:red,stroke:red");
 });
@@ -110,7 +113,7 @@ test("modules of a route, which no list shows, are those of its spec", () => {
     spec: { edgeId: "edghts_1", routeId: "edghtsrt_1", saml: {}, ipRestriction: { enabled: false } },
   });
   const graph = graphOf(new Map(), new Map([[HTTPSEdgeRoute, [route]]]));
-  const text = render(forestOf(graph), {}, inPipe);
+  const text = shown(forestOf(graph), {}, inPipe);
   expect(text).toMatch(/├─ ipRestriction +\(off\)\n└─ saml$/);
 });
 
@@ -166,7 +169,7 @@ describe("an edge stands below the domain at whose host it listens", () => {
     );
     expect(namesOf(graph)).toEqual(["ReservedDomain/shop", "└─ TCPEdge/shop"]);
     const up = forestOf(graph, { up: true });
-    expect(render(up, { headers: false }, inPipe)).toMatch(/^TCPEdge\/shop .*\n└─ ReservedDomain\/shop /);
+    expect(shown(up, { headers: false }, inPipe)).toMatch(/^TCPEdge\/shop .*\n└─ ReservedDomain\/shop /);
   });
 });
 
@@ -202,7 +205,7 @@ describe("tunnels and sessions", () => {
     expect(lines).toHaveLength(1 + 21 + 20 * 2 + 1);
     expect(lines).toContain("└─ and 480 more tunnel sessions");
     expect(lines.at(-1)).toBe("and 480 more credentials with 480 tunnel sessions");
-    const nodes = JSON.parse(render(forestOf(withSessions(credential, many)), { output: "json" }, inPipe)) as {
+    const nodes = JSON.parse(shown(forestOf(withSessions(credential, many)), { output: "json" }, inPipe)) as {
       kind: string;
     }[];
     expect(nodes.filter(({ kind }) => kind === "TunnelSession")).toHaveLength(1000);

@@ -3,6 +3,7 @@ import { reportPartial } from "../cluster/partial.ts";
 import { findNodes } from "../graph/find.ts";
 import { load } from "../graph/load.ts";
 import type { OutputFlags } from "../graph/output.ts";
+import type { Line } from "../terminal/line.ts";
 import { structured } from "../terminal/structured.ts";
 import { type Terminal, UsageError } from "../terminal/terminal.ts";
 import { dot, mermaid } from "./drawing.ts";
@@ -28,7 +29,7 @@ export async function tree(text: string | undefined, flags: Flags, terminal: Ter
   return reportPartial(problems, terminal);
 }
 
-export function render(forest: Forest, { output, headers }: OutputFlags, terminal: Terminal): string {
+export function render(forest: Forest, { output, headers }: OutputFlags, terminal: Terminal): readonly Line[] {
   switch (output) {
     case undefined:
       return renderTree(forest, terminal, headers === false);

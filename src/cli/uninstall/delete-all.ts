@@ -52,7 +52,7 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
     });
   } catch (error) {
     if (!(error instanceof WaitTimeout)) throw error;
-    terminal.warn(`${error.message}. Still there:\n${left.map(row).join("\n")}`);
+    terminal.warn([`${error.message}. Still there:`, ...left.map(row)]);
     return 1;
   }
   if (released.size > 0) {
@@ -63,9 +63,7 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
   await stopOperator(parts);
   const late = (await allObjects(client, config)).filter(hasFinalizer);
   if (late.length > 0) {
-    terminal.warn(
-      `Start the operator again: it has begun with objects that were made meanwhile\n${late.map(row).join("\n")}`,
-    );
+    terminal.warn(["Start the operator again: it has begun with objects that were made meanwhile", ...late.map(row)]);
     return 1;
   }
   await deleteLeases(parts);
@@ -85,7 +83,7 @@ async function isAgreed(
   if (operator !== "unknown" || objects.length === 0) return true;
   terminal.say("Cannot tell whether an operator is running; without one the objects stay");
   if (config.podNamespace !== undefined && config.inCluster) return true;
-  terminal.say(["Deletes these objects, and what they stand for in the account:", ...objects.map(whatGoes)].join("\n"));
+  terminal.say(["Deletes these objects, and what they stand for in the account:", ...objects.map(whatGoes)]);
   if (yes) return true;
   if (!terminal.ask)
     throw new UsageError("Give --yes, or POD_NAMESPACE as the operator has it: nobody can be asked here");

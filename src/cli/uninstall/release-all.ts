@@ -36,7 +36,7 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
   if (objects.length > 0) await sleep(SETTLE_MS);
   const left = objects.length > 0 ? (await allObjects(client, config)).filter(hasFinalizer) : [];
   if (left.length > 0) {
-    terminal.warn(`Stop the operator, then try again. Still held by its finalizer:\n${left.map(row).join("\n")}`);
+    terminal.warn(["Stop the operator, then try again. Still held by its finalizer:", ...left.map(row)]);
     return 1;
   }
   await letGoOfAllRights(parts);

@@ -37,9 +37,10 @@ export async function why(text: string, flags: AccountFlags & OutputFlags, termi
   terminal.say(
     format
       ? structured(named.flatMap(chainOf), format)
-      : named
-          .map((one) => textOf(one, Date.now(), { columns: terminal.columns, noHeaders: flags.headers === false }))
-          .join("\n\n"),
+      : named.flatMap((one, index) => [
+          ...(index > 0 ? [""] : []),
+          ...linesOf(one, Date.now(), { columns: terminal.columns, noHeaders: flags.headers === false }),
+        ]),
   );
   return reportPartial(problems, terminal);
 }
@@ -59,16 +60,16 @@ async function withEvents(
 }
 
 /** Each line with its indent, on as many lines as the terminal needs; below them the last events. */
-function textOf({ node, events }: Named, now: number, options: TableOptions): string {
+function linesOf({ node, events }: Named, now: number, options: TableOptions): string[] {
   const lines = [...causesOf(node), ...formerRefusal(node, events, now)];
   const broken = lines.flatMap((line) => wrapped(line.trimStart(), options.columns, /^ */.exec(line)?.[0]));
-  if (events.length === 0) return broken.join("\n");
+  if (events.length === 0) return broken;
   const rows = events.map(({ last, count, type, reason, message }) => [
     count > 1 ? `${ageOf(last, now)} (x${count})` : ageOf(last, now),
     ...[type, reason, message],
   ]);
   const shown = tableRows(["Last seen", "Type", "Reason", "Message"], rows, options);
-  return [...broken, "", `Events of ${titleOf(node)}, newest first`, ...shown].join("\n");
+  return [...broken, "", `Events of ${titleOf(node)}, newest first`, ...shown.flat()];
 }
 
 /** The last refusal by the service, from the events, if the conditions no longer mention it. */

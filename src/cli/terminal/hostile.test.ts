@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { useFixedServices } from "../testing/run.ts";
+import type { Terminal } from "./terminal.ts";
+
+// Whoever may write one text in the account, in an object or in an answer, decides nothing of what a person sees.
+
+const { run, failing, altering } = useFixedServices();
+
+const FORGED = "Plan: nothing to do";
+
+/** Escape sequences of terminals in both forms, line ends of each kind, and a turn of the direction of text. */
+const HOSTILE = `\x1b[2J\x1b]0;t\x07\r\n${FORGED}\n\u2028${FORGED}\u2029\u0085${FORGED}\u009b31m\u202e\u2066\ufeff\x7f"`;
+
+/** What the API server keeps to a form of its own, and what leads from one answer to the next. */
+const FIXED = new Set([
+  ...["apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "type", "status", "reason"],
+  ...["lastTransitionTime", "lastTimestamp", "firstTimestamp", "creationTimestamp", "renewTime", "acquireTime"],
+  ...["uri", "next_page_uri", "gitVersion", "involvedObject", "annotations", "finalizers", "components"],
+]);
+
+/** The value with the hostile text behind each text in it, the same everywhere, so that ids still lead to each other. */
+function hostile(value: unknown): unknown {
+  // an owner mark stays one
+  if (typeof value === "string") return value.startsWith("{") ? value : `${value}${HOSTILE}`;
+  if (Array.isArray(value)) return value.map(hostile);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isKept(name, one) ? one : hostile(one)]));
+}
+
+const isKept = (name: string, value: unknown): boolean =>
+  FIXED.has(name) && !(name === "status" && typeof value === "object");
+
+const withoutColours = (text: string): string =>
+  ["90", "31", "32", "33", "0"].reduce((rest, code) => rest.replaceAll(`\x1b[${code}m`, ""), text);
+
+function expectSafe({ stdout, stderr }: { stdout: string; stderr: string }): void {
+  for (const text of [stdout, stderr]) {
+    expect(withoutColours(text).replaceAll("\n", "")).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    for (const line of text.split("\n")) expect(line.trim().startsWith(FORGED)).toBe(false);
+  }
+}
+
+const commands = [
+  ...["plan", "plan -f edge.yaml", "diff ippolicy office", "diff tcpedge/warehouse-of-the-second-region"],
+  ...["tree", "tree --up", "why tcpedge/warehouse-of-the-second-region", "why tcpedge/refused"],
+  ...["users ippolicy/office", "users sshcredential/builder", "orphans --unmanaged", "orphans --unmanaged --import"],
+  ...[
+    "status",
+    "doctor",
+    "import --all",
+    "import --all --no-exclude-managed",
+    "move ippolicy office headquarters --dry-run",
+  ],
+  ...["uninstall --policy delete --timeout 1s"],
+];
+
+const forPrograms = [
+  ...["plan -o json", "plan -o yaml", "diff ippolicy/office -o json", "tree -o json", "tree -o yaml", "tree -o dot"],
+  ...["tree -o mermaid", "why tcpedge/refused -o json", "users ippolicy/office -o json", "orphans --unmanaged -o json"],
+  ...["orphans --unmanaged -o name", "status -o json", "status -o yaml", "doctor -o json"],
+];
+
+/** They print no text of the account, and none of the objects but their names. */
+const silent = ["doctor", "users sshcredential", "uninstall"];
+
+const terminals: Partial<Terminal>[] = [{}, { columns: 80, hasColours: true }];
+
+test.each([...commands, ...forPrograms])("%s shows hostile texts as they are, and obeys none", async (line) => {
+  altering((body) => hostile(body) as object);
+  for (const terminal of terminals) {
+    const ended = await run(line, terminal);
+    expectSafe(ended);
+    if (silent.some((one) => line.startsWith(one))) continue;
+    expect(`${ended.stdout}${ended.stderr}`).toMatch(/\\(x1b|u001b|e)\[2J/);
+  }
+});
+
+test.each(commands)("%s shows hostile answers to what fails as they are, and obeys none", async (line) => {
+  const said = { kind: "Status", message: HOSTILE, msg: HOSTILE, error_code: HOSTILE, status_code: 422, code: 422 };
+  const isService = (path: string) => !/^\/(apis?|version|openapi)(\/|$)/.test(path);
+  const answers = [
+    { status: 403, body: said },
+    { status: 422, body: HOSTILE },
+  ] as const;
+  for (const where of [isService, (path: string) => !isService(path)])
+    for (const answer of answers) {
+      failing(({ path }) => (where(path) ? answer : undefined));
+      expectSafe(await run(line));
+    }
+});
