@@ -11,6 +11,7 @@ import { sharedLists } from "../../schema/wire/shared.ts";
 import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote, secondsUntilMark } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
+import { handoverSource } from "../find/handover.ts";
 import { noteRefusedMark } from "../find/recorded-owner.ts";
 import { claimsOf, refuseWhileEntriesLoseKind } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
@@ -36,7 +37,7 @@ async function bringToSpec(context: ReconcileContext, desired: Desired, known: R
   let needed = planFor(context, desired, found);
   if (isEmpty(needed) && !hasStaleMark(context, found)) return found;
   let remote = found;
-  const drifted = isDrift(context, desired);
+  const drifted = isDrift(context, desired, found);
   if (drifted || sendsShared(context, needed)) {
     // A list may lag behind. So a GET has to confirm a change by another client before it is corrected or overwritten.
     remote = await readAgain(context, remote);
@@ -65,11 +66,13 @@ async function send(context: ReconcileContext, desired: Desired, needed: Plan, r
 }
 
 /**
- * Writes the owner mark anew if it names a former id of the cluster, or an object that has ended. That corrects no
+ * Writes the owner mark anew if it names a former id of the cluster, or another object, such as one that has ended or
+ * hands the remote over. That corrects no
  * drift, so it is also done if the spec says to report drift only, and it sends nothing else of the spec.
  */
 async function renewMark(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
-  if (!hasStaleMark(context, remote)) return remote;
+  const isDue = has(context, "Adopted") ? takesMark(context, remote) : hasStaleMark(context, remote);
+  if (!isDue) return remote;
   const { kind, owner } = context;
   const metadata = withOwnerMark(metadataOf(remote), owner) ?? "";
   const needed = planOfMetadata(kind, remote, metadata, claimsOf(context));
@@ -159,7 +162,7 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   const seen = fromAnswer(kind.spec, remote);
   const unsent = unsentFields(secrets, context.state.appliedSecrets ?? appliedSecretsOf(context));
   const renewed = renewedMembers(kind, object.spec, unsent);
-  if (mustBeMarked(context, remote, isDrift(context, desired))) renewed.push("metadata");
+  if (mustBeMarked(context, remote, isDrift(context, desired, remote))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, remote, applied) };
   return withoutHandedOverModules(
     context,
@@ -216,11 +219,17 @@ const metadataOf = (remote: Remote): string | undefined =>
  * Whether a difference is a change by another client: the account once matched the object, and the operator has sent
  * nothing since. Only the generation of `Synced` counts. Its status does not, since it is False after an outage.
  */
-function isDrift(context: ReconcileContext, desired: Desired): boolean {
-  const { status, metadata } = context.object;
+function isDrift(context: ReconcileContext, desired: Desired, { id }: Remote): boolean {
+  if (hasNewValues(context, desired)) return false;
+  const { status, metadata, spec } = context.object;
   const seen = conditionOf(status, "Synced")?.observedGeneration === metadata.generation;
-  return seen && status?.appliedDigest !== undefined && !hasNewValues(context, desired);
+  if (seen && status?.appliedDigest !== undefined) return true;
+  return spec.driftPolicy === "Report" && isAsHandedOver(context, desired, id);
 }
+
+/** Whether the object takes the remote from another one, which has sent the same values. */
+const isAsHandedOver = (context: ReconcileContext, { digest }: Desired, id: string): boolean =>
+  handoverSource(context, id)?.status?.appliedDigest === digest;
 
 /** Whether a reference, ConfigMap or Secret of the spec has a value now that was never sent. */
 function hasNewValues(context: ReconcileContext, { secrets, digest }: Desired): boolean {

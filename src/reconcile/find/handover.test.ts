@@ -316,3 +316,43 @@ it("an object whose former remote went with the other object makes another one, 
   await scene.deleteAndSettle(old);
   expect(rows()).toEqual([]);
 });
+
+describe("where drift is only reported", () => {
+  const given = async (spec: ManagedObject["spec"] = {}) => {
+    await scene.apply(IPPolicy, "old", { description: "office", driftPolicy: "Report", ...spec });
+    scene.gateway.change(IPPolicy.resource, id, { description: "by hand" });
+    await scene.resync(IPPolicy, old);
+    expect(scene.cluster.now(old).status?.drift).toEqual(["description"]);
+    release();
+    scene.resetCounts();
+  };
+
+  it.each([
+    ["with the mark of the former object", (text: string) => text],
+    ["whose mark somebody has removed", () => ""],
+  ])("a remote %s keeps what somebody else has changed, and gets the mark", async (_, metadata) => {
+    await given();
+    scene.gateway.change(IPPolicy.resource, id, { metadata: metadata(String(remote()?.["metadata"])) });
+    await scene.resync(IPPolicy);
+    const to = applyNew({ driftPolicy: "Report" });
+    for (const object of [to, old, to]) await scene.reconcile(object);
+    expect(remote()?.["description"]).toBe("by hand");
+    expect(mark()).toBe(markOf("team-b", "new"));
+    expect(scene.cluster.now(to).status?.drift).toEqual(["description"]);
+    expect(scene.condition(to, "Drifted")?.reason).toBe("RemoteDiffers");
+    await scene.deleteAndSettle(old);
+    scene.restart();
+    await scene.settle(to);
+    expect(remote()?.["description"]).toBe("by hand");
+  });
+
+  it.each([
+    ["another spec", { driftPolicy: "Report" as const, description: "moved" }, "moved"],
+    ["a spec that corrects drift", {}, "office"],
+  ])("%s is carried out", async (_, spec, description) => {
+    await given();
+    const to = applyNew(spec);
+    for (const object of [to, old, to]) await scene.reconcile(object);
+    expect(remote()?.["description"]).toBe(description);
+  });
+});

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { annotations } from "../../../src/schema/contract.ts";
 import { manifest } from "../../../tools/shared/objects.ts";
 import { command } from "../../support/command.ts";
 import { useWorld } from "../../support/world.ts";
@@ -62,4 +63,19 @@ test.each([
   ["files without --rewrite", ["ippolicy", "one", "other", "-f", "x"], 2, /^Give --rewrite and -f together/],
 ])("%s gets one clear line", async (_, args, code, message) => {
   expect(await run("move", ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
+});
+
+test("a move corrects nothing that the object only reports", async () => {
+  const { control } = world.simulator;
+  await world.apply(manifest("IPPolicy", "reported", { description: "as written", driftPolicy: "Report" }));
+  const { id: policy } = (await world.ready("IPPolicy", "reported")).status;
+  control.patch(policy, { description: "by hand" });
+  await world.kube.annotate("IPPolicy", "reported", { [annotations.reconcileRequestedAt]: "drift" });
+  await world.condition("IPPolicy", "reported", { type: "Drifted", status: "True" });
+  expect(await run("move", "ippolicy", "reported", "moved")).toMatchObject({ code: 0, stderr: "" });
+  expect(control.get(policy)).toMatchObject({
+    description: "by hand",
+    metadata: expect.stringContaining(`${world.namespace}/moved`),
+  });
+  await world.condition("IPPolicy", "moved", { type: "Drifted", status: "True" });
 });
