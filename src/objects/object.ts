@@ -123,6 +123,12 @@ export const hasOnlyObserved = (object: ManagedObject): boolean => {
   return !isObserveOnly(object) && holds === false && origin === undefined && appliedFields.length === 0;
 };
 
+/** Whether the last status says that the remote is as the present spec says. */
+export const isAsSpecified = (object: ManagedObject): boolean => {
+  const { status, observedGeneration } = conditionOf(object.status, "Ready") ?? {};
+  return status === "True" && observedGeneration === object.metadata.generation && !isDeleting(object);
+};
+
 /** Whether the annotation reconcile-requested-at asks for a reconcile that has not been done yet. */
 export function isReconcileRequested(object: ManagedObject): boolean {
   const requested = reconcileRequestedAt(object);

@@ -105,6 +105,15 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   return result;
 }
 
+/** Undefined also where the object has no account. */
+function pauseEndOf(accounts: Accounts, object: ManagedObject): Date | undefined {
+  try {
+    return accounts.accountOf(object).turns.budget.pauseEnd;
+  } catch {
+    return undefined;
+  }
+}
+
 async function reconcileObject(
   kind: Kind,
   given: ManagedObject,
@@ -129,6 +138,7 @@ async function reconcileObject(
     isClusterIDSet: config.clusterID !== undefined,
     lane: laneOf(priority),
     specifiedAccountName: accounts.specifiedNameOf(object),
+    pauseEnd: () => pauseEndOf(accounts, object),
     state: {},
     changes: [],
     get account() {

@@ -123,6 +123,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Unset: this reconcile is never postponed. */
   readonly turn?: Turn;
+  /** The end of the pause that the service has asked for, also while `account` throws. Unset: `account` knows it. */
+  readonly pauseEnd?: () => Date | undefined;
   /** The GatewayAccount that `account` belongs to; empty for the operator's own credentials. */
   readonly accountName: string;
   /** The GatewayAccount that the spec asks for; empty for the operator's own credentials. */

@@ -4,6 +4,7 @@ import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Result } from "../runtime/controller/controller.ts";
+import { timestamp } from "../schema/time.ts";
 import { reconcile } from "./reconcile.ts";
 import { Scene } from "./testing/scene.ts";
 
@@ -41,12 +42,17 @@ async function untilDue(result: Result): Promise<void> {
 const pause = () => scene.account.turns.budget.pauseAfter429(600);
 
 describe("while the service asks for a pause", () => {
-  it("a create is postponed, writes nothing, and is sent once after it", async () => {
+  it("a create is postponed, says until when by one write, and is sent once after it", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", {});
     pause();
     const result = await attempt(object);
     expect(result).toMatchObject({ when: expect.any(Promise) });
-    expect([scene.cluster.writes, scene.gateway.takeCalls()]).toEqual([[], []]);
+    const end = timestamp(scene.account.turns.budget.pauseEnd?.getTime() ?? 0);
+    expect(scene.reason(object)).toContain(`RateLimited: Waiting until ${end}, no action is needed`);
+    expect(scene.condition(object, "Reconciling")?.status).toBe("True");
+    await attempt(object);
+    await attempt(object);
+    expect([scene.cluster.writes.length, scene.gateway.takeCalls()]).toEqual([1, []]);
     await untilDue(result);
     expect(await attempt(object)).toEqual({});
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toHaveLength(1);
@@ -61,6 +67,32 @@ describe("while the service asks for a pause", () => {
     await untilDue(await attempt(object));
     for (let result = await attempt(object); "when" in result; result = await attempt(object)) await untilDue(result);
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("delete"))).toHaveLength(1);
+  });
+
+  it("an object that is as specified says nothing of it, although its list has to wait", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.restart();
+    pause();
+    expect(await attempt(object)).toMatchObject({ when: expect.any(Promise) });
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
+  it("an edit and a deletion say so", async () => {
+    const [edited, deleted] = [await scene.given(IPPolicy, "edited"), await scene.given(IPPolicy, "deleted")];
+    pause();
+    scene.cluster.apply(IPPolicy, "edited", { description: "new" });
+    await attempt(edited);
+    expect(scene.condition(edited, "Ready")).toMatchObject({ status: "False", reason: "RateLimited" });
+    scene.cluster.delete(deleted);
+    await attempt(deleted);
+    expect(scene.condition(deleted, "Ready")).toMatchObject({ status: "False", reason: "RateLimited" });
+  });
+
+  it("of a few seconds, nothing is written", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", {});
+    scene.account.turns.budget.pauseAfter429(4);
+    await attempt(object);
+    expect(scene.cluster.writes).toEqual([]);
   });
 
   it("an object that sends no request is not postponed", async () => {

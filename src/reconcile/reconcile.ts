@@ -1,15 +1,17 @@
+import { LONG_PAUSE_MS } from "../account/requests/request-budget.ts";
 import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
-import { hasOnlyObserved, isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
+import { hasOnlyObserved, isAsSpecified, isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
 import { leavesItsRemote } from "../objects/origin.ts";
-import { Outdated, Postponed, type ReconcileError, Retry } from "../objects/reconcile-error.ts";
+import { Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
 import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { listOf } from "../schema/define.ts";
+import { timestamp } from "../schema/time.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { checkpointID } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
@@ -19,6 +21,7 @@ import { recordHandedOverModules } from "./apply/release-modules.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
 import {
+  accountOf,
   appliedOf,
   appliedSecretsOf,
   ensureAccountKnown,
@@ -49,15 +52,36 @@ import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon
  */
 export async function reconcile(context: ReconcileContext, options: RequeueOptions): Promise<Result> {
   try {
+    return await attempt(context, options);
+  } catch (error) {
+    // This error does not reach the status: the object has changed meanwhile, or the status could not be written.
+    return reconcileErrorOf(error) ? { backoff: true, error } : { stale: true };
+  }
+}
+
+async function attempt(context: ReconcileContext, options: RequeueOptions): Promise<Result> {
+  try {
     const outcome = await reconcileObject(context);
     if (outcome === "deleted") return {};
     await report(context, outcome);
     return resultOf(context, outcome, options);
   } catch (error) {
-    if (error instanceof Postponed) return { when: error.until };
-    // This error does not reach the status: the object has changed meanwhile, or the status could not be written.
-    return reconcileErrorOf(error) ? { backoff: true, error } : { stale: true };
+    if (!(error instanceof Postponed)) throw error;
+    await reportPause(context);
+    return { when: error.until };
   }
+}
+
+/**
+ * Says in the status that the object waits because the service has asked for a pause, once for each pause. An object
+ * that is as specified has nothing to wait for: only its next look at the account comes later.
+ */
+async function reportPause(context: ReconcileContext): Promise<void> {
+  const { object, clock } = context;
+  const end = context.pauseEnd ? context.pauseEnd() : accountOf(context)?.turns.budget.pauseEnd;
+  if (!end || end.getTime() - clock.date().getTime() < LONG_PAUSE_MS || isAsSpecified(object)) return;
+  const message = `Waiting until ${timestamp(end.getTime())}, no action is needed: the service has had too many requests and asked for a pause`;
+  await report(context, { type: "unfinished", error: new Waiting("RateLimited", message) });
 }
 
 async function reconcileObject(context: ReconcileContext): Promise<Outcome | "deleted"> {

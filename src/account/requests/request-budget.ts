@@ -24,6 +24,8 @@ export interface RequestBudgetOptions {
   clock: Clock;
   /** Called when a request may be sent. `waited`: how many seconds it had to wait. */
   onTurn?: (lane: Lane, waited: number) => void;
+  /** Called when the service asks for a pause that people should be told of. */
+  onLongPause?: () => void;
 }
 
 /**
@@ -33,6 +35,8 @@ export interface RequestBudgetOptions {
 const LONGEST_PASSED_OVER = 8;
 
 const MINUTE_MS = 60_000;
+/** A pause of at least this length stands in statuses. A shorter one is over before anybody reads them. */
+export const LONG_PAUSE_MS = 5_000;
 /** A 429 lowers the rate to this share. The rate then recovers by a tenth of the full rate per minute. */
 const SLOWDOWN = 0.7;
 const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
@@ -53,6 +57,8 @@ export class RequestBudget {
   #rateShare = 1;
   #countedAt: number;
   #pausedUntil = 0;
+  /** The same moment by the calendar, for people. */
+  #pauseEnd = new Date(0);
   #isShutDown = false;
   #timer: Timer | undefined;
 
@@ -91,6 +97,11 @@ export class RequestBudget {
     return this.#options.clock.now() < this.#pausedUntil;
   }
 
+  /** When the pause ends, by the calendar. Undefined: there is no pause. */
+  get pauseEnd(): Date | undefined {
+    return this.isPaused ? this.#pauseEnd : undefined;
+  }
+
   /** Gives a token back that was not used. During a pause it is void: it was taken before the pause. */
   refund(): void {
     if (!this.isPaused) this.#tokens += 1;
@@ -106,10 +117,14 @@ export class RequestBudget {
     this.#refill(now);
     const { isPaused } = this;
     const pause = Math.min(retryAfterSeconds * 1000, LONGEST_PAUSE_MS);
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
+    if (now + pause > this.#pausedUntil) {
+      this.#pausedUntil = now + pause;
+      this.#pauseEnd = new Date(this.#options.clock.date().getTime() + pause);
+    }
     // No burst after the pause: one request, and then the others at the rate.
     this.#tokens = 1;
     if (!isPaused) this.#rateShare = Math.max(this.#rateShare * SLOWDOWN, 0.1);
+    if (!isPaused && pause >= LONG_PAUSE_MS) this.#options.onLongPause?.();
     this.#schedule();
   }
 

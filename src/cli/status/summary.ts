@@ -36,6 +36,8 @@ interface Traffic {
   requestsPerMinute: number;
   /** When the latest complete list began. */
   lastList?: string;
+  /** When the pause ends that the service has asked for. */
+  pausedUntil?: string;
 }
 
 export interface Summary {
@@ -113,8 +115,9 @@ interface Said {
 function saidBy(leases: readonly Lease[]): ReadonlyMap<string, Said> {
   const said = new Map<string, Said>();
   for (const { requestsPerMinute, accounts } of leases.flatMap((lease) => figuresOn(lease) ?? []))
-    for (const { name, requests: requestsInLastMinute, listed, problem } of accounts) {
-      const traffic = { requestsInLastMinute, requestsPerMinute, ...(listed && { lastList: listed }) };
+    for (const { name, requests: requestsInLastMinute, listed, pausedUntil, problem } of accounts) {
+      const pause = pausedUntil && { pausedUntil };
+      const traffic = { requestsInLastMinute, requestsPerMinute, ...(listed && { lastList: listed }), ...pause };
       said.set(name, { traffic, problem });
     }
   if (leases.length > 1) said.delete("");

@@ -9,6 +9,7 @@ test.each([
   ["needs a person", { reason: "InvalidSpec" }, /changes, else by itself in about an hour/],
   ["waits for another object", { reason: "ReferenceNotReady" }, /what it refers to changes/],
   ["waits for a Secret", { reason: "SecretNotReady" }, /Secret/],
+  ["waits for the end of a pause", { reason: "RateLimited" }, /when the pause that the service has asked for is over/],
   ["waits for the service", { reason: "ServiceUnavailable" }, /by itself, after some minutes/],
 ])("an object that %s", (_, given, when) => {
   const found = nextLookOf(object(IPPolicy, "office", given));

@@ -61,6 +61,20 @@ describe("a key", () => {
     );
   });
 
+  it("stays accepted during a pause that the service asks for, and the account says until when", async () => {
+    const scene = await settled();
+    const { account } = await scene.accounts.check(scene.latest("a") as AccountObject);
+    account.turns.budget.pauseAfter429(120);
+    const result = await scene.reconcile("a");
+    expect(scene.summary("a")).toEqual(["Ready True Available", "Reconciling True RateLimited"]);
+    expect(scene.condition("a", "Reconciling")?.message).toMatch(/^Waiting until .*Z, no action is needed/);
+    expect(result).toEqual({ requeueAfterSeconds: expect.closeTo(121, 0) });
+    expect(scene.accounts.figures.accounts.find(({ name }) => name === "n/a")?.pausedUntil).toBeDefined();
+    await scene.clock.advance(121_000);
+    await scene.reconcile("a");
+    expect(scene.summary("a")).toEqual(["Ready True Available"]);
+  });
+
   it("that still works costs one request per resync, and no write", async () => {
     const scene = await settled();
     const writes = scene.writes.length;

@@ -5,7 +5,7 @@ import { problemOfKey } from "../../gateway/http/key.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { annotationConditions, type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
-import { reconcileRequestedAt, type Status } from "../../objects/object.ts";
+import { conditionOf, reconcileRequestedAt, type Status } from "../../objects/object.ts";
 import { Blocked, Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
@@ -55,17 +55,31 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
   try {
     if (object.metadata.deletionTimestamp) return await reconcileDelete(options, object, request.key);
     const account = await checkKey(options, object, request);
-    const { problem } = account.listFailures;
-    await report(options, object, { certificate: options.loneCertificate(account), unlisted: problem });
-    return { requeueAfterSeconds: options.resyncSeconds };
+    const { listFailures, turns } = account;
+    const { pauseEnd } = turns.budget;
+    const certificate = options.loneCertificate(account);
+    await report(options, object, { certificate, unlisted: listFailures.problem, pauseEnd });
+    const pauseSeconds = pauseEnd && (pauseEnd.getTime() - options.clock.date().getTime()) / 1000 + 1;
+    return { requeueAfterSeconds: Math.min(options.resyncSeconds, pauseSeconds ?? Number.POSITIVE_INFINITY) };
   } catch (cause) {
-    if (cause instanceof Postponed) return { when: cause.until };
+    if (cause instanceof Postponed) {
+      await reportPause(options, object);
+      return { when: cause.until };
+    }
     if (cause instanceof Outdated) return { stale: true };
     const error = reconcileErrorOf(cause);
     if (!error) throw cause;
     await report(options, object, { error });
     return resultOf(options, error);
   }
+}
+
+/** The check of the key waits for the end of a pause. What the last one has shown still counts. */
+async function reportPause(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+  const pauseEnd = options.accounts.pauseEndOf(object);
+  if (!pauseEnd) return;
+  const isReady = conditionOf(object.status, "Ready")?.status === "True";
+  await report(options, object, isReady ? { pauseEnd } : { error: pausedUntil(pauseEnd) });
 }
 
 function resultOf({ secretsWatched, resyncSeconds }: AccountControllerOptions, error: ReconcileError): Result {
@@ -223,13 +237,21 @@ interface Reported {
   error?: ReconcileError;
   unlisted?: ReconcileError | undefined;
   certificate?: LoneCertificate;
+  /** The end of the pause that the service has asked for. */
+  pauseEnd?: Date | undefined;
 }
+
+const pausedUntil = (end: Date): Waiting =>
+  new Waiting(
+    "RateLimited",
+    `Waiting until ${timestamp(end.getTime())}, no action is needed: the service has had too many requests and asked for a pause`,
+  );
 
 /** Writes the status. Without an error, the account is ready. */
 async function report(
   { accounts, objects, clock, allowed }: AccountControllerOptions,
   object: AccountObject,
-  { error, unlisted, certificate = "unknown" }: Reported,
+  { error, unlisted, certificate = "unknown", pauseEnd }: Reported,
 ): Promise<void> {
   const { metadata } = object;
   const baseURL = inUse(object, allowed);
@@ -248,7 +270,7 @@ async function report(
       ...(requested !== undefined && { lastHandledReconcileAt: requested }),
       observedGeneration: metadata.generation,
       conditions: [
-        ...[...conditionsOf(error), ...unlistedConditions(unlisted), ...ofCertificate],
+        ...[...conditionsOf(error, pauseEnd), ...unlistedConditions(unlisted), ...ofCertificate],
         ...annotationConditions(object),
       ].map((draft) => toCondition({ metadata, status: before }, draft, now)),
     };
@@ -265,9 +287,16 @@ function inUse(object: AccountObject, allowed: AllowedHosts): string | undefined
   }
 }
 
-function conditionsOf(error: ReconcileError | undefined): ConditionDraft[] {
+function conditionsOf(error: ReconcileError | undefined, pauseEnd: Date | undefined): ConditionDraft[] {
   if (!error) {
-    return [{ type: "Ready", status: "True", reason: "Available", message: "The service answers and accepts the key" }];
+    const message = "The service answers and accepts the key";
+    const pause = pauseEnd && pausedUntil(pauseEnd);
+    return [
+      { type: "Ready", status: "True", reason: "Available", message },
+      ...(pause
+        ? [{ type: "Reconciling", status: "True", reason: pause.reason, message: pause.message } as const]
+        : []),
+    ];
   }
   const { reason, message } = error;
   const type = error instanceof Blocked ? "Stalled" : "Reconciling";

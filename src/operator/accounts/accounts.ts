@@ -100,6 +100,11 @@ export class Accounts {
     return credentials.shared.account;
   }
 
+  /** When the pause ends that the service has asked for. Undefined: there is none, or nothing is known of the account. */
+  pauseEndOf({ metadata: { namespace = "", name } }: AccountObject): Date | undefined {
+    return this.#credentials.find(namespace, name)?.shared.account.turns.budget.pauseEnd;
+  }
+
   /**
    * A reconcile that would have to wait for long fails at once with the last failure of this account, if there is one.
    */

@@ -15,7 +15,13 @@ export function figuresOf(all: readonly SharedAccount[], requestsPerMinute: numb
       const problem = problemOf(account);
       const { listedAt } = account;
       const listed = listedAt !== undefined && new Date(clock.date().getTime() - (clock.now() - listedAt));
-      const rest = { requests, ...(listed && { listed: listed.toISOString() }), ...(problem && { problem }) };
+      const pause = account.turns.budget.pauseEnd?.toISOString();
+      const rest = {
+        requests,
+        ...(pause && { pausedUntil: pause }),
+        ...(listed && { listed: listed.toISOString() }),
+        ...(problem && { problem }),
+      };
       return [...credentials].map(({ key: name }) => ({ name, ...rest }));
     })
     .sort((one, other) => other.requests - one.requests || (one.name < other.name ? -1 : 1));

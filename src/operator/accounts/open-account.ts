@@ -113,6 +113,10 @@ export function openAccount(
     budget: new RequestBudget({
       perMinute: config.requestsPerMinute,
       clock,
+      onLongPause: () => {
+        log.warn({ account: label() }, "Paused requests, as the service has asked");
+        notifyAvailability(false);
+      },
       ...(metrics && { onTurn: metrics.onTurn }),
     }),
     assertMaySend() {

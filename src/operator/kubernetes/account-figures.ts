@@ -17,6 +17,8 @@ const figures = z.object({
       requests: z.number(),
       /** When the latest complete list of any resource began, in RFC 3339. */
       listed: z.string().optional(),
+      /** The end of the pause that the service has asked for, in RFC 3339. Unset: there is none. */
+      pausedUntil: z.string().optional(),
       /** Why requests or changes are stopped. */
       problem: z.string().optional(),
     }),
