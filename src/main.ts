@@ -1,140 +1,13 @@
 #!/usr/bin/env node
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { basename } from "node:path";
 import { terminalOf } from "./cli/terminal/terminal.ts";
-import { version } from "./cli/version.ts";
-import { type Config, ConfigError, readConfig, readTerminalConfig } from "./config.ts";
+import { ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { faultIn } from "./http/fault.ts";
-import { kinds } from "./kinds/index.ts";
-import { InstallationClaim } from "./operator/installations/claim.ts";
-import { createTelemetry } from "./operator/metrics/telemetry.ts";
-import { createOperator } from "./operator/operator.ts";
-import { startTracing } from "./operator/tracing.ts";
-import { systemClock } from "./runtime/clock.ts";
-import { KubeClient } from "./runtime/connection/client.ts";
-import { loadConnection } from "./runtime/connection/kubeconfig.ts";
-import { Transport } from "./runtime/connection/transport.ts";
-import { createLogger, textOf } from "./runtime/log.ts";
-import { type ElectionOptions, LeaderElector } from "./runtime/process/election.ts";
-import { eventLoopCheck } from "./runtime/process/event-loop.ts";
-import { EventRecorder } from "./runtime/process/events.ts";
-import { HealthServer } from "./runtime/process/health.ts";
-import { type Parts, run } from "./runtime/process/runner.ts";
-import { API_VERSION, GROUP, leaseNameOf, OPERATOR_NAME } from "./schema/contract.ts";
+import { runOperator } from "./run-operator.ts";
+import { textOf } from "./runtime/log.ts";
+import { OPERATOR_NAME } from "./schema/contract.ts";
 
-/** A request to the service is sent only if no other replica can take the lease for so long. */
-const LEASE_MARGIN_SECONDS = 5;
-
-async function runOperator(): Promise<number> {
-  const config = readConfig();
-  const log = createLogger({ level: config.logLevel });
-  const telemetry = createTelemetry({ ...config, version: await version() });
-  const metrics = telemetry.runtime;
-
-  const connection = loadConnection(config);
-  const options = { userAgent: OPERATOR_NAME, onAnswer: metrics.onAnswer };
-  const transport = new Transport(connection, options);
-  const client = new KubeClient(transport, { fieldManager: OPERATOR_NAME });
-  const leaseName = leaseNameOf(config.installation);
-  const instance = `${hostname()}_${randomUUID()}`;
-  const recorder = new EventRecorder({ client, controller: `${GROUP}/operator`, instance, log });
-  // its own transport, so that a renewal never waits behind other requests
-  const electionTransport = config.leaderElection ? new Transport(connection, options) : undefined;
-  const elector =
-    electionTransport &&
-    electorOf(new KubeClient(electionTransport, { fieldManager: OPERATOR_NAME }), config, instance, {
-      log,
-      onChange: (leading) => metrics.leading(leaseName, leading),
-      marks() {
-        const { labels, annotations } = claim.marks();
-        return { labels, annotations: { ...annotations, ...operator.leaseAnnotations() } };
-      },
-    });
-  const claim = new InstallationClaim({ client, config, elector: () => elector, clock: systemClock, log });
-  // set for each process that may lead, so that an alert can tell when none does
-  if (elector) metrics.leading(leaseName, false);
-
-  const tracing = config.isTraced ? await startTracing(await version()) : undefined;
-  const operator = createOperator({
-    ...{ config, kinds, client, recorder, log, tracing },
-    controllerMetrics: metrics,
-    metrics: {
-      ...telemetry.operator,
-      onExchange(event) {
-        telemetry.operator.onExchange(event);
-        tracing?.onExchange(event);
-      },
-    },
-    sessionMetrics: telemetry.sessions,
-    ...(elector && {
-      leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) && claim.holdsFor(LEASE_MARGIN_SECONDS),
-      claim,
-    }),
-  });
-  const health = new HealthServer({
-    address: config.metricsAddress,
-    metrics: telemetry.registry,
-    liveness: {
-      "event-loop": eventLoopCheck(),
-      workers: () => operator.controllers.find(({ problem }) => problem)?.problem,
-    },
-    readiness: {
-      informers: () => operator.unreadProblem() ?? operator.informers.find(({ reason }) => reason)?.reason,
-      preparations: () => operator.preparations.find(({ problem }) => problem)?.problem,
-    },
-  });
-  const listening = {
-    async listen() {
-      const { host, port } = await health.listen();
-      log.info({ host, port }, "Serving metrics and health");
-    },
-    close: () => health.close(),
-  };
-
-  log.info({ apiVersion: API_VERSION, gateway: new URL(config.baseURL).origin }, "Starting");
-  return run(
-    {
-      health: listening,
-      informers: operator.informers,
-      ...(elector && { elector: withClaim(elector, claim) }),
-      preparations: operator.preparations,
-      controllers: operator.controllers,
-      background: [operator.background],
-      recorder,
-      close: [
-        () => operator.close(),
-        () => transport.close(),
-        async () => electionTransport?.close(),
-        async () => tracing?.close(),
-      ],
-    },
-    { log },
-  );
-}
-
-function electorOf(
-  client: KubeClient,
-  { podNamespace, installation }: Config,
-  identity: string,
-  options: Pick<ElectionOptions, "log" | "onChange" | "marks">,
-): LeaderElector {
-  if (!podNamespace)
-    throw new ConfigError("POD_NAMESPACE must be set where LEADER_ELECTION is true: the Lease lives there");
-  return new LeaderElector({ client, namespace: podNamespace, name: leaseNameOf(installation), identity, ...options });
-}
-
-/** An installation that has to give way to another one stops as one that has lost its Lease. */
-const withClaim = (elector: LeaderElector, claim: InstallationClaim): NonNullable<Parts["elector"]> => ({
-  start: () => elector.start(),
-  elected: elector.elected,
-  lost: Promise.race([elector.lost, claim.lost]),
-  async release() {
-    await claim.release();
-    await elector.release();
-  },
-  stop: () => elector.stop(),
-});
+const operate = async (): Promise<number> => runOperator(readConfig());
 
 function fail(error: unknown): number {
   const stack = faultIn(error)?.stack;
@@ -149,12 +22,12 @@ const PLUGIN = "kubectl-tunnelgateway";
 async function main([, program = "", ...argv]: readonly string[]): Promise<number> {
   const isPlugin = basename(program) === PLUGIN;
   // an operator that runs does not load the commands
-  if (!isPlugin && (argv.length === 0 || (argv.length === 1 && argv[0] === "run"))) return runOperator();
+  if (!isPlugin && (argv.length === 0 || (argv.length === 1 && argv[0] === "run"))) return operate();
   const { dispatch } = await import("./cli/dispatch.ts");
   const [given, name] = isPlugin
     ? [argv.length > 0 ? argv : ["--help"], "kubectl tunnelgateway"]
     : [argv, OPERATOR_NAME];
-  return dispatch(given, terminalOf(readTerminalConfig()), runOperator, name);
+  return dispatch(given, terminalOf(readTerminalConfig()), operate, name);
 }
 
 process.exitCode = await main(process.argv).catch(fail);

@@ -29,7 +29,7 @@ const overload: readonly Substitute[] = [
 ];
 
 describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
-  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
+  const world = useWorld({ process: true, startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
   const random = randomFrom(chosen);
   const disruption = new DisruptionTest(world, random);
   let gate: ClusterGate;

@@ -9,6 +9,7 @@ import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
+import { OperatorProcess } from "../support/operator-process.ts";
 import { World } from "../support/world.ts";
 import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";
 
@@ -16,7 +17,7 @@ const COUNT = 40;
 
 /** A cluster of its own: the others' API server must not be killed under them. */
 let cluster: Cluster;
-let world: World;
+let world: World<OperatorProcess>;
 
 beforeAll(async () => {
   cluster = await startCluster();
@@ -26,7 +27,11 @@ beforeAll(async () => {
     await cluster.kubectlRun(["create", "namespace", name]);
     return name;
   };
-  world = new World({ ...cluster, freshNamespace }, { env: DISRUPTION_ENV, simulator: { latencyMs: 50 } });
+  world = new World(
+    { ...cluster, freshNamespace },
+    { env: DISRUPTION_ENV, simulator: { latencyMs: 50 } },
+    OperatorProcess,
+  );
   await world.open();
 });
 

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const marked = ["/ip_policies", "/reserved_domains", "/backends/tunnel_group", "/edges/tcp"];
 
 describe.each([seed()])("the calendar of the operator is set, with CHAOS_SEED=%d", (chosen) => {
-  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
+  const world = useWorld({ process: true, startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
   const random = randomFrom(chosen);
   const disruption = new DisruptionTest(world, random);
 

@@ -8,7 +8,7 @@ import { useWorld } from "../support/world.ts";
 import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";
 
 describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (chosen) => {
-  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
+  const world = useWorld({ process: true, startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
   const random = randomFrom(chosen);
   const disruption = new DisruptionTest(world, random);
   let link: Link;
@@ -79,7 +79,7 @@ const RATE = 12;
 
 describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
   const env = { ...DISRUPTION_ENV, REQUEST_TIMEOUT: "60s" };
-  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env });
+  const world = useWorld({ process: true, startOperator: false, simulator: { seed: chosen }, env });
   const disruption = new DisruptionTest(world, randomFrom(chosen));
   let link: Link;
   let kubeconfig: LinkedKubeconfig;

@@ -15,7 +15,7 @@ describe.each([
   { what: "those that wait for their turn are left to the next process", env: { REQUESTS_PER_MINUTE: "60" } },
 ])("SIGTERM in the middle of creates: $what", ({ env }) => {
   // with the usual deadline of 30 seconds an interrupted create would be settled long after this test
-  const world = useWorld({ startOperator: false, simulator: { latencyMs: 400 } });
+  const world = useWorld({ process: true, startOperator: false, simulator: { latencyMs: 400 } });
 
   const sent = (): number => world.simulator.control.count({ method: "POST" });
   const remotes = (): unknown[] =>

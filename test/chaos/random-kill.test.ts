@@ -14,7 +14,7 @@ const env = { REQUEST_TIMEOUT: "2s", RESYNC_INTERVAL: "3s", MAX_DELETES_PER_MINU
 
 // CHAOS_SEED repeats a run as far as time allows
 describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => {
-  const world = useWorld({ startOperator: false, simulator: { seed, pageSize: 20 }, env });
+  const world = useWorld({ process: true, startOperator: false, simulator: { seed, pageSize: 20 }, env });
   const random = randomFrom(seed);
   const population = new Population(world, random);
   const kills = new RandomKills(world, random);

@@ -13,7 +13,7 @@ const TAKEOVER_MS = 30_000;
 /** Less than a lease that was not released would last on. */
 const HANDOVER_MS = 14_000;
 
-const world = useWorld({ startOperator: false, simulator: { latencyMs: 20 } });
+const world = useWorld({ process: true, startOperator: false, simulator: { latencyMs: 20 } });
 
 const replicas: Replica[] = [];
 // A first start waits for answers of other installations, which is no part of the stories.

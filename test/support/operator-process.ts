@@ -8,8 +8,18 @@ export interface TestSettings extends OperatorSettings {
   clock?: { readonly rate: number };
 }
 
+/** What tests use of an operator, wherever it runs. */
+export interface TestOperator extends Pick<Operator, "url" | "read" | "metric" | "clusterRequests" | "lines" | "said"> {
+  readonly isRunning: boolean;
+  /** See Operator. */
+  readonly startedAt: number;
+  started(): Promise<this>;
+  exited(): Promise<number | null>;
+  stop(): Promise<number | null>;
+}
+
 /** The operator with settings for tests: no limits, no periodic lists, all log lines. */
-export class OperatorProcess extends Operator {
+export class OperatorProcess extends Operator implements TestOperator {
   constructor({ clock, env, ...settings }: TestSettings) {
     super({
       ...settings,

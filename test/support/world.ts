@@ -8,22 +8,32 @@ import { conditionOf, isReady, type KubeJSON, nameOf } from "../../tools/shared/
 import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../tools/simulator/simulator.ts";
 import { isKnown, isOurs, Kube } from "./kube.ts";
-import { OperatorProcess, type TestSettings } from "./operator-process.ts";
+import { OperatorInWorker } from "./operator-in-worker.ts";
+import { OperatorProcess, type TestOperator, type TestSettings } from "./operator-process.ts";
 
 export interface WorldOptions {
   simulator?: SimulatorOptions;
   env?: Readonly<Record<string, string>>;
   /** Default true. */
   startOperator?: boolean;
+  /**
+   * Each operator is a process of its own, for tests that kill it, send it signals or set its clock. Without it, the
+   * operator runs in the process of the test, which takes less than half of the time.
+   */
+  process?: boolean;
 }
+
+type Starts<O extends TestOperator> = new (settings: TestSettings) => O;
 
 /**
  * For the top of a test file: a namespace of the shared cluster, an account of its own, and an operator that watches
  * only this namespace, so that test files can run in parallel.
  */
+export function useWorld(options: WorldOptions & { process: true }): World<OperatorProcess>;
+export function useWorld(options?: WorldOptions): World;
 export function useWorld(options: WorldOptions = {}): World {
   const cluster = useCluster();
-  const world = new World(cluster, options);
+  const world = new World<TestOperator>(cluster, options, options.process ? OperatorProcess : OperatorInWorker);
   beforeAll(() => world.open());
   afterAll(() => world.close());
   afterEach(({ task }) => {
@@ -32,17 +42,19 @@ export function useWorld(options: WorldOptions = {}): World {
   return world;
 }
 
-export class World {
+export class World<O extends TestOperator = TestOperator> {
   readonly cluster: TestCluster;
   readonly #options: WorldOptions;
+  readonly #Operator: Starts<O>;
   namespace = "";
   #simulator: Simulator | undefined;
-  readonly #operators: OperatorProcess[] = [];
+  readonly #operators: O[] = [];
   #kube: Kube | undefined;
   #reconcileRequests = 0;
 
-  constructor(cluster: TestCluster, options: WorldOptions) {
+  constructor(cluster: TestCluster, options: WorldOptions, operator: Starts<O>) {
     this.cluster = cluster;
+    this.#Operator = operator;
     this.#options = options;
   }
 
@@ -51,7 +63,7 @@ export class World {
     return this.#simulator;
   }
 
-  get operator(): OperatorProcess {
+  get operator(): O {
     const operator = this.#operators.at(-1);
     if (!operator) throw new Error("No operator has been started");
     return operator;
@@ -72,8 +84,10 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#operators.map((operator) => operator.stop("SIGKILL")));
+    const ended = Promise.all(this.#operators.map(endNow));
+    // what an operator still waits for then fails
     await this.#simulator?.stop();
+    await ended;
     await this.releaseAll();
     await this.#kube?.close();
   }
@@ -82,8 +96,8 @@ export class World {
   async startOperator(
     env: Readonly<Record<string, string>> = {},
     via: Partial<Pick<TestSettings, "kubeconfig" | "gateway" | "clock">> = {},
-  ): Promise<OperatorProcess> {
-    const operator = new OperatorProcess({
+  ): Promise<O> {
+    const operator = new this.#Operator({
       kubeconfig: this.cluster.kubeconfig,
       gateway: this.simulator,
       namespaces: [this.namespace],
@@ -95,8 +109,8 @@ export class World {
     return operator;
   }
 
-  async restartOperator(signal: NodeJS.Signals = "SIGTERM", env?: Readonly<Record<string, string>>): Promise<void> {
-    await this.operator.stop(signal);
+  async restartOperator(env?: Readonly<Record<string, string>>): Promise<void> {
+    await this.operator.stop();
     await this.startOperator(env);
   }
 
@@ -235,6 +249,15 @@ export class World {
     }
   }
 
+  /** Waits until there is a pause in requests to Kubernetes that write. Resolves with their number. */
+  async quietCluster(milliseconds = 1500): Promise<{ writes: number }> {
+    for (let before = -1; ; await sleep(milliseconds)) {
+      const { writes } = await this.operator.clusterRequests();
+      if (writes === before) return { writes };
+      before = writes;
+    }
+  }
+
   /** The operator's last lines. */
   tail(lines = 50): string {
     return this.#operators.at(-1)?.lines.slice(-lines).join("\n") ?? "";
@@ -251,3 +274,6 @@ export class World {
 }
 
 const toYAML = (manifest: object | string): string => (typeof manifest === "string" ? manifest : stringify(manifest));
+
+const endNow = (operator: TestOperator): Promise<unknown> =>
+  operator instanceof OperatorProcess ? operator.stop("SIGKILL") : operator.stop();

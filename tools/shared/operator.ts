@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Child, type ChildSettings } from "./child.ts";
-import { clusterRequests, type Labels, sumOf } from "./metrics.ts";
+import { Endpoints } from "./endpoints.ts";
+import type { Labels } from "./metrics.ts";
 import { type Ended, run } from "./run.ts";
 
 export const OPERATOR = join(import.meta.dirname, "../../src/main.ts");
@@ -48,8 +49,8 @@ export const runCommand = (
 
 /** The operator, in a process of its own. */
 export class Operator extends Child {
+  readonly #endpoints = new Endpoints((text) => this.said(text));
   #startedAt = 0;
-  #url: string | undefined;
 
   constructor(settings: OperatorSettings) {
     super(settings.main ?? OPERATOR, { ...settings, env: environmentOf(settings) });
@@ -66,28 +67,19 @@ export class Operator extends Child {
     return this.#startedAt;
   }
 
-  /** Resolves with its address when it serves metrics and health. It does so even if it does not lead. */
-  async url(): Promise<string> {
-    if (this.#url === undefined) {
-      const { host, port } = JSON.parse(await this.said('"Serving metrics and health"'));
-      this.#url = `http://${host}:${port}`;
-    }
-    return this.#url;
+  url(): Promise<string> {
+    return this.#endpoints.url();
   }
 
-  async read(path: "/metrics" | "/healthz" | "/readyz"): Promise<string> {
-    // A kept connection may be closed by the server at the moment when it is used again.
-    const headers = { connection: "close" };
-    return (await fetch(`${await this.url()}${path}`, { headers })).text();
+  read(path: "/metrics" | "/healthz" | "/readyz"): Promise<string> {
+    return this.#endpoints.read(path);
   }
 
-  /** See `sumOf`. */
-  async metric(name: string, labels: Labels = {}): Promise<number> {
-    return sumOf(await this.read("/metrics"), name, labels);
+  metric(name: string, labels?: Labels): Promise<number> {
+    return this.#endpoints.metric(name, labels);
   }
 
-  /** The numbers of its requests to the API server so far. */
-  async clusterRequests(): Promise<{ reads: number; writes: number }> {
-    return clusterRequests(await this.read("/metrics"));
+  clusterRequests(): Promise<{ reads: number; writes: number }> {
+    return this.#endpoints.clusterRequests();
   }
 }

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from "prom-client";
 import type { TransportOptions } from "../connection/transport.ts";
 import type { ControllerObserver, ControllerState, Outcome } from "../controller/controller.ts";
 
@@ -49,10 +49,21 @@ export function createMetrics(registry: Registry): Metrics {
 /** Sums of other gauges. Their names end like those of counters, which `promtool check metrics` objects to. */
 const misnamed = ["resources", "handles", "requests"].map((name) => `nodejs_active_${name}_total`);
 
+/** They measure the process, whose event loop and garbage collection would be watched anew for each registry. */
+let ofProcess: Registry | undefined;
+
+function processMetrics(): Registry {
+  if (ofProcess) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  for (const name of misnamed) ofProcess.removeSingleMetric(name);
+  return ofProcess;
+}
+
 /** CPU, memory, garbage collection, event loop lag. */
 export function collectProcessMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
-  for (const name of misnamed) registry.removeSingleMetric(name);
+  const metrics = processMetrics();
+  for (const { name } of metrics.getMetricsAsArray()) registry.registerMetric(metrics.getSingleMetric(name) as Metric);
 }
 
 type Registers = Registry[];

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Random } from "../../../tools/shared/random.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
+import type { OperatorProcess } from "../../support/operator-process.ts";
 import type { World } from "../../support/world.ts";
 import { ForeignRemotes } from "./foreign-remotes.ts";
 import { Population } from "./population.ts";
@@ -17,13 +18,13 @@ const REST_MS = 1_500;
 
 /** Changes objects during a fault and after it. Afterwards, each test checks the same invariants. */
 export class DisruptionTest {
-  readonly #world: World;
+  readonly #world: World<OperatorProcess>;
   readonly #random: Random;
   readonly #population: Population;
   #others: ForeignRemotes | undefined;
   #pid: number | undefined;
 
-  constructor(world: World, random: Random) {
+  constructor(world: World<OperatorProcess>, random: Random) {
     this.#world = world;
     this.#random = random;
     this.#population = new Population(world, random);

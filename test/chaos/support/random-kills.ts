@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../../tools/shared/random.ts";
 import type { FaultAction } from "../../../tools/simulator/control/faults.ts";
 import { ClusterGate, Gate, type Side, type Substitute } from "../../support/gate.ts";
+import type { OperatorProcess } from "../../support/operator-process.ts";
 import type { World } from "../../support/world.ts";
 
 /** Faults with their probability per request. No request is delayed for longer than the operator's timeout. */
@@ -23,14 +24,14 @@ const MEAN_LIFE = 25;
 
 /** Makes the service fail in every way, and kills the operator at random requests, before they are sent or after. */
 export class RandomKills {
-  readonly #world: World;
+  readonly #world: World<OperatorProcess>;
   readonly #random: Random;
   #gates: Gate[] = [];
   #via: Parameters<World["startOperator"]>[1] = {};
   #left = Number.POSITIVE_INFINITY;
   killed = 0;
 
-  constructor(world: World, random: Random) {
+  constructor(world: World<OperatorProcess>, random: Random) {
     this.#world = world;
     this.#random = random;
   }

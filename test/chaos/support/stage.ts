@@ -57,7 +57,7 @@ export function useStage({ simulator = {}, patient, env: more = {} }: StageOptio
   // Many objects have to reach their points at the same time.
   const unlimited = { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" };
   const env = { ...unlimited, ...(!patient && { REQUEST_TIMEOUT: `${SHORT_SECONDS}s` }), ...more };
-  const world = useWorld({ startOperator: false, simulator, env });
+  const world = useWorld({ process: true, startOperator: false, simulator, env });
   const stage = new Stage(world);
   beforeAll(() => stage.open());
   afterAll(() => stage.close());
@@ -65,7 +65,7 @@ export function useStage({ simulator = {}, patient, env: more = {} }: StageOptio
 }
 
 export class Stage {
-  readonly world: World;
+  readonly world: World<OperatorProcess>;
   #others: ForeignRemotes | undefined;
   #gates: readonly Gate[] = [];
   #via: Parameters<World["startOperator"]>[1] = {};
@@ -78,7 +78,7 @@ export class Stage {
   /** The types of all steps that the operators of this stage went through. */
   readonly #passed = new Set<StepType>();
 
-  constructor(world: World) {
+  constructor(world: World<OperatorProcess>) {
     this.world = world;
   }
 

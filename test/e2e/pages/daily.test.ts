@@ -10,7 +10,7 @@ import { Page } from "../support/page.ts";
 import { pluginShell } from "../support/plugin-shell.ts";
 
 /** Does what the pages for every day say, in one namespace: each in the state that the ones before have left. */
-const world = useWorld({ env: { SESSION_SYNC_INTERVAL: "1s" } });
+const world = useWorld({ process: true, env: { SESSION_SYNC_INTERVAL: "1s" } });
 
 let shell: Awaited<ReturnType<typeof pluginShell>>;
 

@@ -6,7 +6,7 @@ import { Page } from "../support/page.ts";
 import { pluginShell } from "../support/plugin-shell.ts";
 
 /** Does what the page says, with the state of an account that Terraform has made. */
-const world = useWorld();
+const world = useWorld({ process: true });
 
 let shell: Awaited<ReturnType<typeof pluginShell>>;
 let page: Page;

@@ -6,7 +6,7 @@ import { useWorld } from "../../support/world.ts";
 import { Page, Shell } from "../support/page.ts";
 
 /** Does what the tutorial says, with kubectl, and looks at the account in between. */
-const world = useWorld();
+const world = useWorld({ process: true });
 
 let directory: string;
 let shell: Shell;

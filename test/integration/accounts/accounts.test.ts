@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   await other.stop();
   await Promise.all(
     [second, doomed].map(async (kube) => {

@@ -9,7 +9,11 @@ import { useWorld } from "../../support/world.ts";
 
 // An editor of a namespace, and somebody who restores a backup, write create intents. The namespace may not adopt.
 
-const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "2s", ADOPTION_NAMESPACES: "" } });
+const world = useWorld({
+  process: true,
+  startOperator: false,
+  env: { REQUEST_TIMEOUT: "2s", ADOPTION_NAMESPACES: "" },
+});
 const control = () => world.simulator.control;
 
 /** The operator's own namespace, in which the editor has no rights. */
@@ -119,7 +123,8 @@ describe("an editor of a namespace", () => {
       `${createIntentSignature}=${metadata.annotations[createIntentSignature]}`,
     ]);
     expect(code).toBe(0);
-    await world.restartOperator("SIGKILL", { POD_NAMESPACE: home });
+    await world.operator.stop("SIGKILL");
+    await world.startOperator({ POD_NAMESPACE: home });
     const [now] = await world.reconcileNow(await ready("settled"));
     expect(now?.status.id).toBe(status.id);
     await deleted("settled");
@@ -169,7 +174,7 @@ describe("an object from a backup, without its status", () => {
     expect(now.status.id).not.toBe(status.id);
     await deleted("moved");
     expect(control().get(status.id)).toBeDefined();
-    await world.restartOperator("SIGTERM", { POD_NAMESPACE: home });
+    await world.restartOperator({ POD_NAMESPACE: home });
   });
 });
 

@@ -75,7 +75,7 @@ test("a remote with the mark of another cluster stays unchanged until that clust
 
 test("a namespace adopts nothing until it has the right", async () => {
   const { id } = foreign("ip_policies", { description: "theirs" });
-  await world.restartOperator("SIGTERM", { ADOPTION_NAMESPACES: "somewhere-else" });
+  await world.restartOperator({ ADOPTION_NAMESPACES: "somewhere-else" });
   await world.kube.apply(manifest("IPPolicy", "greedy", { adopt: { id }, deletionPolicy: "Delete" }));
   const refused = await stalled("IPPolicy", "greedy", "AdoptionNotAllowed");
   expect(message(refused)).toContain(`adoption.namespaces: ["${world.namespace}"]`);
@@ -91,7 +91,7 @@ test("a namespace adopts nothing until it has the right", async () => {
     manifest("IPPolicy", "by-own-account", { adopt: { id: other.id }, accountRef: { name: "own" } }),
   );
   await world.ready("IPPolicy", "by-own-account");
-  await world.restartOperator("SIGTERM", { ADOPTION_NAMESPACES: `somewhere-else, ${world.namespace}` });
+  await world.restartOperator({ ADOPTION_NAMESPACES: `somewhere-else, ${world.namespace}` });
   await world.kube.apply(manifest("IPPolicy", "allowed", { adopt: { id } }));
   await world.ready("IPPolicy", "allowed");
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   await gate.close();
   await stranger.stop();
 });

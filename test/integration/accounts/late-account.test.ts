@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   released.resolve();
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   await Promise.all([gate.close(), other.stop()]);
 });
 

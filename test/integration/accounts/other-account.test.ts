@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   const released = { metadata: { finalizers: null } };
   await world.kube.patch("GatewayAccount", "default", released);
   await world.kube.patch("Secret", "key", released);

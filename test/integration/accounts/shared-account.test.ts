@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   await other.stop();
   for (const kube of [...teams, outsider, world.kube]) {
     for (const { kind, metadata } of [...(await kube.all()), ...(await kube.list("GatewayAccount", "Secret"))])
@@ -87,7 +87,7 @@ describe("GatewayAccounts of three namespaces with one key", () => {
     const sent = other.control.requests({ after }).map(({ method, path }) => `${method} ${path}`);
     expect(sent.length).toBeLessThanOrEqual(2);
     expect(new Set(sent)).toEqual(new Set(["GET /ip_policies"]));
-    await world.restartOperator("SIGTERM", env);
+    await world.restartOperator(env);
   });
 
   // guards against two objects that correct each other for ever, each in a namespace that does not see the other

@@ -10,7 +10,7 @@ import { secret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
 
 /** Two teams have a GatewayAccount with the same key: that of the operator's own credentials, so all are one account. */
-const world = useWorld({ startOperator: false });
+const world = useWorld({ process: true, startOperator: false });
 let teams: [Kube, Kube];
 let clusterID: string;
 

@@ -36,7 +36,7 @@ describe("under 500 objects that are Ready", () => {
   });
 
   afterAll(async () => {
-    await world.operator.stop("SIGKILL");
+    await world.operator.stop();
     const released = { metadata: { finalizers: null } };
     await world.kube.patch("GatewayAccount", "default", released);
     await world.kube.patch("Secret", "key", released);

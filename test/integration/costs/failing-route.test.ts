@@ -9,7 +9,7 @@ const numbered = (names: string, count: number): KubeJSON[] =>
   Array.from({ length: count }, (_, index) => manifest("IPPolicy", `${names}-${index}`, { description: "first" }));
 
 describe.each([{ perMinute: "100" }, { perMinute: "0" }])("with $perMinute requests per minute", ({ perMinute }) => {
-  const world = useWorld({ env: { REQUESTS_PER_MINUTE: perMinute } });
+  const world = useWorld({ process: true, env: { REQUESTS_PER_MINUTE: perMinute } });
   const control = () => world.simulator.control;
   const synced = (object: KubeJSON) => conditionOf(object, "Synced");
 

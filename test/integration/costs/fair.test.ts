@@ -37,7 +37,7 @@ const created = ({ control }: Simulator): number =>
 const always = (action: FaultAction) => busy.control.fault({ times: Number.POSITIVE_INFINITY, action });
 
 afterEach(async () => {
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   await world.releaseAll();
   const left = [...(await world.kube.custom()), ...(await world.kube.list("GatewayAccount"))];
   await Promise.all(left.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name).catch(() => undefined)));

@@ -59,9 +59,10 @@ beforeAll(async () => {
 });
 
 test("settled objects cost the pages of a list at each resync, and no write", async () => {
-  // wait for what was under way when the last object became Ready
+  // wait for what was under way when the last object became Ready: events are written after the status
   await afterResyncs(2, lastSeq());
-  const [after, writes] = [lastSeq(), (await world.operator.clusterRequests()).writes];
+  const { writes } = await world.quietCluster();
+  const after = lastSeq();
   expect(await afterResyncs(3, after)).toEqual([]);
   expect((await world.operator.clusterRequests()).writes).toBe(writes);
   const pages = collections.map((path) => Math.ceil(world.simulator.control.objects(path.slice(1)).length / PAGE));

@@ -24,7 +24,7 @@ const idsOf = (objects: readonly KubeJSON[]) => objects.map(({ kind, status }) =
 
 /** The cluster is gone, with all that it had; the account is as it was. */
 async function loseCluster(): Promise<void> {
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   for (const { kind, metadata } of await world.kube.custom()) {
     await world.kube.patch(kind, metadata.name, { metadata: { finalizers: null } });
     await world.kube.delete(kind, metadata.name);
@@ -58,7 +58,7 @@ describe("a cluster that is rebuilt from Git alone", () => {
     const stalled = await world.condition("ReservedDomain", "shop", { type: "Stalled", status: "True" });
     expect(conditionOf(stalled, "Ready").message).toContain("blue/");
     expect(creates()).toBe(made);
-    await world.restartOperator("SIGTERM", { CLUSTER_ID: "blue" });
+    await world.restartOperator({ CLUSTER_ID: "blue" });
     await world.kube.apply(...inGit);
     expect(idsOf(await world.allReady(inGit))).toEqual(ids);
     expect(creates()).toBe(made);
@@ -84,7 +84,7 @@ describe("a cluster that is rebuilt from Git alone", () => {
       expect(conditionOf(stopped, "Ready").message).toContain('formerClusterIDs: ["blue"]');
     }
     expect(creates()).toBe(made);
-    await world.restartOperator("SIGTERM", { FORMER_CLUSTER_IDS: "blue" });
+    await world.restartOperator({ FORMER_CLUSTER_IDS: "blue" });
     expect(idsOf(await world.allReady(inGit))).toEqual(ids);
     expect(creates()).toBe(made);
     const marks = control()

@@ -3,7 +3,7 @@ import { FINALIZER } from "../../../src/schema/contract.ts";
 import { parseLabelSelector, selects } from "../../../src/schema/label-selector.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { command } from "../../support/command.ts";
-import type { OperatorProcess } from "../../support/operator-process.ts";
+import type { TestOperator } from "../../support/operator-process.ts";
 import { secret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
 
@@ -13,8 +13,8 @@ const control = () => world.simulator.control;
 const env = { CLUSTER_ID: "divided", REQUEST_TIMEOUT: "2s", ALLOWED_GATEWAY_HOSTS: "" };
 /** The own namespaces of both. */
 let namespaces: string[];
-let east: OperatorProcess;
-let west: OperatorProcess;
+let east: TestOperator;
+let west: TestOperator;
 
 beforeAll(async () => {
   env.ALLOWED_GATEWAY_HOSTS = new URL(world.simulator.url).host;
@@ -33,7 +33,7 @@ function of(part: string, object: KubeJSON): KubeJSON {
 const policy = (name: string, spec: object = {}) => manifest("IPPolicy", name, { description: name, ...spec });
 const pass = (kind: string, name: string, part: string | null) =>
   world.kube.patch(kind, name, { metadata: { labels: { part } } });
-const counted = (operator: OperatorProcess, kind: string) => operator.metric("tunnelgateway_resources", { kind });
+const counted = (operator: TestOperator, kind: string) => operator.metric("tunnelgateway_resources", { kind });
 
 test("each looks after the objects with its labels, and nobody after others", async () => {
   await world.kube.apply(of("east", policy("e")), of("west", policy("w")), policy("nobodys"));

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.operator.stop("SIGKILL");
+  await world.operator.stop();
   await other.stop();
   for (const { kind, metadata } of [...(await team.list("GatewayAccount")), ...(await team.list("Secret"))])
     await team.patch(kind, metadata.name, { metadata: { finalizers: null } }).catch(() => undefined);

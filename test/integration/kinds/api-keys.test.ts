@@ -7,7 +7,7 @@ import { secret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
 
 // an interrupted create is settled some 4 seconds after it was begun
-const world = useWorld({ env: { REQUEST_TIMEOUT: "2s" } });
+const world = useWorld({ process: true, env: { REQUEST_TIMEOUT: "2s" } });
 
 const control = () => world.simulator.control;
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { useWorld } from "../../support/world.ts";
 
-const world = useWorld({ env: { REQUEST_TIMEOUT: "2s" } });
+const world = useWorld({ process: true, env: { REQUEST_TIMEOUT: "2s" } });
 
 const source = (name: string, subscription: string, type: string, more: object = {}): KubeJSON =>
   manifest("EventSource", name, { subscriptionRef: { name: subscription }, type, ...more });
@@ -128,7 +128,8 @@ describe("a source that others want as well", () => {
     const after = lastSeq();
     const [object] = await ready(source("before", "before", "b.v0"));
     expect(object.status).toMatchObject({ id: `${id}/b.v0`, preexisting: true });
-    await world.restartOperator("SIGKILL");
+    await world.operator.stop("SIGKILL");
+    await world.startOperator();
     await world.reconcileNow(source("before", "before", "b.v0"));
     await gone("EventSource", "before");
     await world.quiet();
@@ -255,7 +256,8 @@ describe("a create whose answer is lost", () => {
     post(when === "after" ? { hang: "after" } : { hang: true });
     await world.kube.apply(source(name, "unsure", `${when}.v0`));
     await world.until("the request is under way", async () => sentAbout(id, after).length > 0);
-    await world.restartOperator("SIGKILL");
+    await world.operator.stop("SIGKILL");
+    await world.startOperator();
     const object = await world.ready("EventSource", name);
     expect(object.status).not.toHaveProperty("preexisting");
     expect(sentAbout(id, after).filter((one) => one.endsWith("201"))).toHaveLength(1);

@@ -7,7 +7,7 @@ import { seeded } from "../../../tools/simulator/random.ts";
 import { isOurs } from "../../support/kube.ts";
 import { useWorld } from "../../support/world.ts";
 
-const world = useWorld();
+const world = useWorld({ process: true });
 
 const seed = Number(process.env["EVERYTHING_SEED"] ?? randomInt(2 ** 31));
 

@@ -8,6 +8,7 @@ import { useWorld } from "../../support/world.ts";
 const examples = join(import.meta.dirname, "../../../examples/commands");
 
 const world = useWorld({
+  process: true,
   simulator: { sessions: { restartMs: 300, updateMs: 1000 } },
   env: { SESSION_SYNC_INTERVAL: "1s", REQUEST_TIMEOUT: "2s" },
 });
@@ -235,7 +236,8 @@ describe("commands", () => {
       const { status } = await world.get("AgentCommand", "both");
       return status.sessions?.[0]?.phase === "Updated";
     });
-    await world.restartOperator("SIGKILL");
+    await world.operator.stop("SIGKILL");
+    await world.startOperator();
     const done = await finished("both", 40);
     const [session] = done.status.sessions;
     expect(session.phase).toBe("Succeeded");
@@ -294,7 +296,8 @@ describe("commands", () => {
       world.simulator.control.fault({ method: "POST", path: `/tunnel_sessions/${id}`, action: { hang: true } });
       await command("killed", { command: name, sessionRef: { id } });
       await world.until("the request is under way", async () => sent(id).length > 0);
-      await world.restartOperator("SIGKILL");
+      await world.operator.stop("SIGKILL");
+      await world.startOperator();
       const done = await finished("killed");
       expect(results(done)).toEqual({ [id]: "Unknown AnswerLost" });
       expect(conditionOf(done, "Ready")).toMatchObject({ status: "False", reason: "CommandFailed" });
@@ -337,7 +340,7 @@ test("the example is accepted, and commands are obeyed only where the sessions a
   await world.cluster.kubectlRun(["apply", "--dry-run=server", "--namespace", world.namespace, "-f", examples]);
   const home = await world.cluster.freshNamespace("home");
   const id = online();
-  await world.restartOperator("SIGTERM", { POD_NAMESPACE: home });
+  await world.restartOperator({ POD_NAMESPACE: home });
   await world.kube.apply(manifest("AgentCommand", "abroad", { command: "Stop", sessionRef: { id } }));
   const abroad = await finished("abroad");
   expect(conditionOf(abroad, "Failed").message).toContain(`Create it in namespace "${home}"`);
@@ -348,7 +351,7 @@ test("the example is accepted, and commands are obeyed only where the sessions a
     return code === 0;
   });
   await ended("AgentCommand", "abroad");
-  await world.restartOperator("SIGTERM");
+  await world.restartOperator();
 });
 
 describe("admission", () => {

@@ -95,7 +95,7 @@ describe("a host certificate that ends", () => {
 
   test("is renewed by the next process when it ended while none was there", async () => {
     const before = await dueIn(2000, "restarted", 720 * HOUR, { renewBefore: "720h" });
-    await world.operator.stop("SIGKILL");
+    await world.operator.stop();
     await new Promise((resolve) => setTimeout(resolve, 2500));
     await world.startOperator();
     const after = await renewed("restarted", before.status.id);

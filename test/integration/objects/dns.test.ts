@@ -7,13 +7,14 @@ import { conditionOf, type KubeJSON } from "../../../tools/shared/objects.ts";
 import { Page } from "../../e2e/support/page.ts";
 import { pluginShell } from "../../e2e/support/plugin-shell.ts";
 import { DNSServer } from "../../support/dns-server.ts";
+import { OperatorProcess } from "../../support/operator-process.ts";
 import { manifestOf } from "../../support/samples.ts";
 import { useWorld, World } from "../../support/world.ts";
 
 /** A minute, the time between two questions for a name, takes six seconds. */
 const RATE = 10;
 
-const world = useWorld({ startOperator: false });
+const world = useWorld({ process: true, startOperator: false });
 let dns: DNSServer;
 
 beforeAll(async () => {
@@ -140,19 +141,23 @@ describe.skipIf(!programs)(`external-dns and BIND ${programs ? "" : withoutBind}
   const atDelete: Promise<string[]>[] = [];
   let bind: Bind;
   let externalDNS: ExternalDNS | undefined;
-  let story: World;
+  let story: World<OperatorProcess>;
 
   beforeAll(async () => {
     if (!programs) return;
     await world.cluster.kubectlRun(["apply", "-f", definition]);
     bind = await Bind.start(programs, "example.org");
-    story = new World(world.cluster, {
-      startOperator: false,
-      simulator: {
-        certificates: { provisionMs: 200, resolver: bind.address },
-        onHandled: ({ method }) => method === "DELETE" && atDelete.push(bind.cname(name)),
+    story = new World(
+      world.cluster,
+      {
+        startOperator: false,
+        simulator: {
+          certificates: { provisionMs: 200, resolver: bind.address },
+          onHandled: ({ method }) => method === "DELETE" && atDelete.push(bind.cname(name)),
+        },
       },
-    });
+      OperatorProcess,
+    );
     await story.open();
     const env = { DNS_RESOLVERS: bind.address, EXTERNAL_DNS: "true", REQUEST_TIMEOUT: "300s" };
     await story.startOperator(env, { clock: { rate: RATE } });

@@ -7,7 +7,7 @@ import { useWorld } from "../../support/world.ts";
 const PATIENCE_SECONDS = 60;
 
 // the service quotes what it was sent, so that a message would leak it
-const world = useWorld({ startOperator: false, simulator: { quoteInErrors: (body) => body } });
+const world = useWorld({ process: true, startOperator: false, simulator: { quoteInErrors: (body) => body } });
 let collector: Collector;
 
 beforeAll(async () => {

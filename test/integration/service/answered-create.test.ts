@@ -6,7 +6,7 @@ import { useWorld } from "../../support/world.ts";
 
 const PATH = "/ip_policies";
 
-const world = useWorld({ env: { REQUEST_TIMEOUT: "2s" } });
+const world = useWorld({ process: true, env: { REQUEST_TIMEOUT: "2s" } });
 const made = (name: string) =>
   world.simulator.control.objects("ip_policies").filter(({ description }) => description === name);
 
@@ -47,7 +47,8 @@ test("a process that ends after the answer leaves one policy", async () => {
   control.fault({ method: "GET", path: PATH, times: 3, action: { hang: true } });
   await world.kube.apply(manifest("IPPolicy", "ended", { description: "ended" }));
   await world.until("it is made", async () => made("ended").length > 0);
-  await world.restartOperator("SIGKILL");
+  await world.operator.stop("SIGKILL");
+  await world.startOperator();
   const object: KubeJSON = await world.ready("IPPolicy", "ended");
   expect(made("ended")).toMatchObject([{ id: object.status.id }]);
 });

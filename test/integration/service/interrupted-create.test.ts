@@ -75,7 +75,7 @@ describe("when the spec comes to name another account", () => {
   });
 
   afterAll(async () => {
-    await world.operator.stop("SIGKILL");
+    await world.operator.stop();
     for (const name of ["another", "default"])
       await world.kube.patch("GatewayAccount", name, { metadata: { finalizers: null } }).catch(() => undefined);
     await world.kube.patch("Secret", "key", { metadata: { finalizers: null } });

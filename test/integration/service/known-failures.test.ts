@@ -8,7 +8,7 @@ import { useWorld } from "../../support/world.ts";
 // Mistakes that operators of remote accounts are known to make, with one test for each. The chaos tests find them too,
 // but only by killing processes and by chance.
 
-const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "2s" } });
+const world = useWorld({ process: true, startOperator: false, env: { REQUEST_TIMEOUT: "2s" } });
 const control = () => world.simulator.control;
 const posts = (path: string) => control().requests({ method: "POST", path });
 

@@ -8,6 +8,7 @@ const PATH = "/backends/tunnel_group";
 
 describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (minutes) => {
   const world = useWorld({
+    process: true,
     simulator: { clockOffsetMs: minutes * 60_000 },
     env: { REQUEST_TIMEOUT: "2s" },
   });
@@ -20,7 +21,8 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
     control().fault({ method: "POST", path: PATH, action: { hang: "after" } });
     await world.kube.apply(manifest("TunnelGroupBackend", "found", spec("found")));
     const made = await world.until("it is made", async () => rows()[0]);
-    await world.restartOperator("SIGKILL");
+    await world.operator.stop("SIGKILL");
+    await world.startOperator();
     const { status } = await world.ready("TunnelGroupBackend", "found");
     expect(status).toMatchObject({ id: made["id"], origin: "Created" });
     expect(rows()).toHaveLength(1);
@@ -35,7 +37,8 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
     await world.until("it was sent", async () =>
       world.changesSent().some(({ path, body }) => path === PATH && JSON.stringify(body).includes("theirs")),
     );
-    await world.restartOperator("SIGKILL");
+    await world.operator.stop("SIGKILL");
+    await world.startOperator();
     const { status } = await world.ready("TunnelGroupBackend", "theirs");
     expect(status.id).not.toBe(theirs["id"]);
     await world.kube.delete("TunnelGroupBackend", "theirs");

@@ -1,0 +1,84 @@
+import { EventEmitter } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readConfig } from "../../src/config.ts";
+import { runOperator } from "../../src/run-operator.ts";
+import { Endpoints } from "../../tools/shared/endpoints.ts";
+import { environmentOf, undisturbed } from "../../tools/shared/operator.ts";
+import type { TestOperator, TestSettings } from "./operator-process.ts";
+
+const POLL_MS = 5;
+
+/**
+ * The operator, in the process of the test: the same in all but what only a process has. It saves more than half a second
+ * of CPU time at each start.
+ */
+export class OperatorInWorker extends Endpoints implements TestOperator {
+  readonly lines: string[] = [];
+  /** Takes the listeners for signals, of which there are none here. */
+  readonly #process = Object.assign(new EventEmitter(), {
+    exit: (code: number) => {
+      this.#exit(code);
+      this.#process.emit("SIGTERM");
+    },
+  });
+  readonly #exited = Promise.withResolvers<number>();
+  #isRunning = true;
+  #startedAt = 0;
+
+  constructor({ clock, ...settings }: TestSettings) {
+    super((text) => this.said(text));
+    const { PATH: _, ...env } = environmentOf({
+      ...settings,
+      env: { ...undisturbed, LOG_LEVEL: "debug", ...settings.env },
+    });
+    if (clock || "OTEL_EXPORTER_OTLP_ENDPOINT" in env) throw new Error("This needs useWorld({ process: true })");
+    const destination = { write: (line: string) => void this.lines.push(line.trimEnd()) };
+    void runOperator(readConfig(env), { destination, process: this.#process }).then(
+      (code) => this.#exit(code),
+      (error) => {
+        this.lines.push(`Failed: ${error}`);
+        this.#exit(1);
+      },
+    );
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  async started(): Promise<this> {
+    this.#startedAt = Date.parse(JSON.parse(await this.said('"msg":"Started"')).ts);
+    return this;
+  }
+
+  exited(): Promise<number> {
+    return this.#exited.promise;
+  }
+
+  /** Ends as after SIGTERM, and resolves with what would be the exit code. */
+  async stop(): Promise<number> {
+    this.#process.emit("SIGTERM");
+    return await this.#exited.promise;
+  }
+
+  #exit(code: number): void {
+    this.#isRunning = false;
+    this.#exited.resolve(code);
+  }
+
+  /** Resolves with the first line that contains a text. Fails if the operator ends without printing it. */
+  async said(text: string): Promise<string> {
+    for (;;) {
+      const { isRunning } = this;
+      const line = this.lines.find((one) => one.includes(text));
+      if (line !== undefined) return line;
+      if (!isRunning)
+        throw new Error(`The operator ended without saying ${text}:\n${this.lines.slice(-20).join("\n")}`);
+      await sleep(POLL_MS);
+    }
+  }
+}
