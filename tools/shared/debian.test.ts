@@ -38,6 +38,18 @@ describe("programs of a package", () => {
     expect(await find()).toEqual({ watch: join(cached(), "usr/bin/watch"), look: join(cached(), "usr/sbin/look") });
   });
 
+  it("are found in further folders too, of the machine and of the cache", async () => {
+    await script(join(cached(), "usr/lib/cni/watch"));
+    const folders = ["usr/lib/cni"];
+    const some = debianPrograms("watcher", ["watch"], { env: environment({}), folders });
+    expect(await some).toEqual({ watch: join(cached(), "usr/lib/cni/watch") });
+    const own = debianPrograms("watcher", ["look"], { env: environment({}), folders: [join(folder, "machine")] });
+    expect(await own).toBeUndefined();
+    await script(join(folder, "machine/look"));
+    const again = debianPrograms("watcher", ["look"], { env: environment({}), folders: [join(folder, "machine")] });
+    expect(await again).toEqual({ look: join(folder, "machine/look") });
+  });
+
   it("are undefined outside CI, and nothing is written", async () => {
     expect(await find()).toBeUndefined();
     expect(await readdir(folder)).toEqual([]);

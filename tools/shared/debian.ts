@@ -16,6 +16,8 @@ export interface DebianOptions {
   readonly env?: Environment;
   /** What the machine lacks of the packages that it depends on is unpacked too: see `librariesOf`. */
   readonly libraries?: boolean;
+  /** Folders beside those of the PATH in which the package has programs, from the root, such as `usr/lib/cni`. */
+  readonly folders?: readonly string[];
 }
 
 /**
@@ -30,13 +32,17 @@ export interface DebianOptions {
 export async function debianPrograms<Name extends string>(
   name: string,
   programs: readonly Name[],
-  { env = process.env, libraries = false }: DebianOptions = {},
+  { env = process.env, libraries = false, folders = [] }: DebianOptions = {},
 ): Promise<Programs<Name> | undefined> {
-  const folders = (env["PATH"] ?? "").split(delimiter).filter(Boolean);
-  const installed = await findIn(folders, programs);
+  const path = (env["PATH"] ?? "").split(delimiter).filter(Boolean);
+  const installed = await findIn([...path, ...folders.map((folder) => join("/", folder))], programs);
   if (installed) return installed;
   const directory = join(toolsCache(env), `debian-${name}`);
-  const unpacked = () => findIn([join(directory, "usr/bin"), join(directory, "usr/sbin")], programs);
+  const unpacked = () =>
+    findIn(
+      ["usr/bin", "usr/sbin", ...folders].map((folder) => join(directory, folder)),
+      programs,
+    );
   const before = await unpacked();
   if (before || !env["CI"]) return before;
   await mkdir(dirname(directory), { recursive: true });
@@ -82,7 +88,11 @@ export async function librariesOf(program: string): Promise<string[]> {
   return [...new Set(libraries.map(({ parentPath }) => parentPath))];
 }
 
-async function unpack(name: string, directory: string, { env, libraries }: Required<DebianOptions>): Promise<void> {
+async function unpack(
+  name: string,
+  directory: string,
+  { env, libraries }: Required<Omit<DebianOptions, "folders">>,
+): Promise<void> {
   const unfinished = `${directory}.unpacking`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(join(unfinished, "package"), { recursive: true });
@@ -101,7 +111,11 @@ async function unpack(name: string, directory: string, { env, libraries }: Requi
 }
 
 /** The machine's lists of packages may be missing, or so old that the package is gone. Then it takes lists of its own. */
-async function download(name: string, folder: string, { env, libraries }: Required<DebianOptions>): Promise<void> {
+async function download(
+  name: string,
+  folder: string,
+  { env, libraries }: Required<Omit<DebianOptions, "folders">>,
+): Promise<void> {
   const aptGet = (...args: string[]) => run("apt-get", args, { cwd: folder, env });
   const get = async (...options: string[]) => {
     const names = libraries ? await lacking(name, (...args) => aptGet(...options, ...args)) : [name];
