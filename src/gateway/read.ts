@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isTooDeep, MAX_DEPTH } from "./bounds.ts";
 import { redactor } from "./http/redact.ts";
 
 /** A 2xx answer that does not have the form of the API page. The message has names of members and types, no values. */
@@ -27,6 +28,7 @@ export interface Listing<Row> {
 /** Reads the body of an answer with one resource. */
 export function readOne<Wire extends z.ZodObject>(wire: Wire, body: string): z.output<Wire> {
   const value = parseJSON(body);
+  if (isTooDeep(value)) throw new UnreadableAnswer(`the answer is ${TOO_DEEP}`, idOf(value));
   const result = wire.safeParse(value);
   if (result.success) return result.data;
   throw new UnreadableAnswer(problemOf(result.error), idOf(value));
@@ -52,12 +54,18 @@ export function readListing<Wire extends z.ZodObject>(
   const rows: z.output<Wire>[] = [];
   const problems: RowProblem[] = [];
   for (const row of given ?? []) {
+    if (isTooDeep(row)) {
+      problems.push({ id: idOf(row), problem: `the row is ${TOO_DEEP}` });
+      continue;
+    }
     const read = wire.safeParse(row);
     if (read.success) rows.push(read.data);
     else problems.push({ id: idOf(row), problem: problemOf(read.error) });
   }
   return { rows, problems, next: result.data.next_page_uri || undefined };
 }
+
+const TOO_DEEP = `nested in more than ${MAX_DEPTH} levels`;
 
 function parseJSON(body: string): unknown {
   if (body.trim() === "") throw new UnreadableAnswer("the answer is empty");

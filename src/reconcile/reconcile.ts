@@ -32,6 +32,7 @@ import {
 } from "./context.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
+import { refuseUnsendable } from "./desired/sendable.ts";
 import { followDNS } from "./dns/follow.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
@@ -90,6 +91,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     await keepTokenInTime(context);
     if (isReleased(context.object) && !isDeleting(context.object))
       return { type: "released", message: releaseMessage(context), isHandedOver: isHandedOver(context) };
+    refuseUnsendable(context.object);
     if (!isDeletedWithOrphanedAccount(context)) {
       refuseFailedWait(context);
       await refuseTooSoon(context);

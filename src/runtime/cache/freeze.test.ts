@@ -31,6 +31,11 @@ it("accepts a frozen object", () => {
   expect(freeze({ ...once, metadata: { ...once.metadata } })).toEqual(once);
 });
 
+it("freezes what is nested as deep as the API server takes it", () => {
+  const spec = JSON.parse(`${'{"a":'.repeat(9000)}1${"}".repeat(9000)}`);
+  expect(Object.isFrozen(freeze({ ...given("a"), spec })["spec"])).toBe(true);
+});
+
 it("does not change any text, however many there are", () => {
   const texts = Array.from({ length: 5000 }, (_, index) => `text ${index}`);
   expect(texts.map(intern)).toEqual(texts);

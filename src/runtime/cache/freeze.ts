@@ -21,11 +21,16 @@ export function freeze<T extends KubeObject>(object: T): T {
   return deepFreeze({ ...copy, apiVersion: intern(copy.apiVersion), kind: intern(copy.kind) });
 }
 
+/** Values may be nested as deep as somebody likes, so this does not call itself. */
 function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  if (Array.isArray(value)) internTexts(value);
-  Object.freeze(value);
-  for (const member of Object.values(value)) deepFreeze(member);
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one !== "object" || one === null || Object.isFrozen(one)) continue;
+    if (Array.isArray(one)) internTexts(one);
+    Object.freeze(one);
+    for (const member of Object.values(one)) open.push(member);
+  }
   return value;
 }
 
