@@ -176,6 +176,9 @@ const environment = z
   })
   .refine(mayBePlaintext, plaintextProblem);
 
+/** The variables of the environment that the operator and its commands read. */
+export const variables: readonly string[] = Object.keys(environment.shape);
+
 /** Which cluster is used, and which objects of it. */
 export interface ClusterConfig {
   /** Empty: all namespaces. */
