@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { expect, it, test } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { accountOf, isIn, namespacesWithDefault } from "./accounts.ts";
+import { accountOf, isIn, namespacesWithDefault, objectsIn } from "./accounts.ts";
 
 const made = (name: string, namespace: string) => ({ metadata: { name, namespace } });
 const defaults = namespacesWithDefault([made("default", "team-a"), made("other", "team-b")] as never);
@@ -32,4 +33,21 @@ it.each([
   ["a GatewayAccount `default` has no object of another namespace", ofTeam, "team-b", false],
 ])("%s", (_, gatewayAccount, namespace, isInAccount) => {
   expect(isIn({ gatewayAccount }, object(namespace), defaults)).toBe(isInAccount);
+});
+
+test.each([
+  ["by its GatewayAccount, that of another with the same key as well", ofTeam, false, ["team-a", "team-b"]],
+  ["by the operator's own credentials, those too", own, false, ["own", "team-a", "team-b"]],
+  ["by flags, those that have something in it", own, true, ["team-a", "team-b"]],
+])("the objects of an account that is named %s", (_, gatewayAccount, areGiven, namespaces) => {
+  const having = (namespace: string, account: string | undefined, id: string) =>
+    object(namespace, undefined, { id, ...(account && { account }) });
+  const objects = [
+    ...[having("own", undefined, "ipp_own"), having("team-a", "default", "ipp_a"), having("team-b", "other", "ipp_b")],
+    having("team-c", "default", "ipp_c"),
+  ];
+  const rows = [{ id: "ipp_a" }, { id: "ipp_b" }];
+  const read = { objects: new Map([[IPPolicy, objects]]), remotes: new Map([[IPPolicy, rows]]), defaults };
+  const found = objectsIn({ gatewayAccount }, read as never, areGiven);
+  expect(found.get(IPPolicy as never)?.map(({ metadata }) => metadata.namespace)).toEqual(namespaces);
 });
