@@ -55,6 +55,11 @@ export interface Status {
   appliedDigest?: string;
   /** Name of the Secret that the operator has written for the object. */
   outputSecret?: string | undefined;
+  /**
+   * For remotes with a value that the service shows once: the digest of the value, made with a secret of the operator, by
+   * the id. Empty: nobody was ever given the value.
+   */
+  tokenDigests?: Readonly<Record<string, string>> | undefined;
   drift?: readonly string[] | undefined;
   lastHandledReconcileAt?: string;
   observedGeneration?: number;

@@ -136,6 +136,7 @@ export function createOperator(options: OperatorOptions): Operator {
     intentSignatures,
     accounts: {
       usersOfKey: (object, key) => keyUsersOf({ accounts, store: accountInformer.store, ...dependents }, object, key),
+      tokenRecordOf: (digest) => keyRecords.tokenRecordOf(digest),
       isSameAccount: (one, other) => accounts.isSameAccount(one, other),
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
       isAccountOrphaned: (object) => accounts.isAccountOrphaned(object),
@@ -166,15 +167,16 @@ export function createOperator(options: OperatorOptions): Operator {
     isOurs,
     turns,
   );
+  const keyRecords = new KeyRecords({
+    ...{ client, namespace: ownNamespace, installation: config.installation, isOurs, turns },
+    store: () => accountInformer.store,
+    secret: () => intentKey.value,
+    protect: (object) =>
+      protectAccount({ objects: accountObjects, store: accountInformer.store, ...dependents }, object),
+  });
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
-    keyRecords: new KeyRecords({
-      ...{ client, namespace: ownNamespace, installation: config.installation, isOurs, turns },
-      store: () => accountInformer.store,
-      secret: () => intentKey.value,
-      protect: (object) =>
-        protectAccount({ objects: accountObjects, store: accountInformer.store, ...dependents }, object),
-    }),
+    keyRecords,
     ...(metrics && { metrics }),
     store: () => accountInformer.store,
     assertMaySend() {

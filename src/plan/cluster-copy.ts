@@ -85,6 +85,9 @@ export class ClusterCopy extends CachedObjects implements Cluster {
   /** A plan knows no API keys, so it does not show that a deletion waits for their users. */
   usersOfKey = (): KeyUser[] => [];
 
+  /** A plan has no secret of the operator, and its statuses are not written. */
+  tokenRecordOf = (): string => "";
+
   isAccountOrphaned = (): boolean => false;
 
   /** The GatewayAccounts were read before. */

@@ -59,6 +59,16 @@ export interface EventDraft {
   note: string;
 }
 
+/** What is known of an API key. Without digest and record its value is unknown, and anybody may use it. */
+export interface KnownKey {
+  /** Of its value, as this process has seen it. */
+  digest?: string | undefined;
+  /** Of its value, by the status. Empty: nobody was ever given the value. */
+  record?: string | undefined;
+  /** A Secret of the object that holds it. */
+  secretName?: string | undefined;
+}
+
 /** The operator or a GatewayAccount that sends requests with an API key. */
 export interface KeyUser {
   /** `GatewayAccount team-a/default`, or `the operator`. */
@@ -145,10 +155,11 @@ export interface Cluster {
   /** Keeps the DNSEndpoint that was written for the object after the object is deleted. */
   keepDNSEndpoint(object: ManagedObject): Promise<void>;
   /**
-   * Who uses an API key, given by the digest of its value or by a Secret of the object that holds it. Leaves out a
-   * GatewayAccount that is being deleted and waits for this object only.
+   * Who uses an API key. Leaves out a GatewayAccount that is being deleted and waits for this object only.
    */
-  usersOfKey(object: ManagedObject, key: { digest?: string | undefined; secretName?: string | undefined }): KeyUser[];
+  usersOfKey(object: ManagedObject, key: KnownKey): KeyUser[];
+  /** The record of a value, by its digest, for a status. Without a secret of the operator it reveals nothing. */
+  tokenRecordOf(digest: string): string;
   /**
    * Whether a person has declared on the GatewayAccount of the object's remote that the account no longer exists, and
    * its key does not work.

@@ -70,6 +70,8 @@ export interface RemoteState {
   newSecrets?: readonly string[];
   /** Name of the Secret that holds the value of the remote now. Empty: no Secret. */
   outputSecret?: string;
+  /** See the status field. Unset: as in the status. */
+  tokenDigests?: Readonly<Record<string, string>>;
   /** Set when a create or update was sent, whatever its outcome. */
   sent?: true;
   /** Spec fields that differ in the account and are not corrected. */

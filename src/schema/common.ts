@@ -231,6 +231,14 @@ const leftOn = z
 
 const outputSecret = z.string().optional().describe("Name of the Secret that the operator has written.");
 
+const tokenDigests = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe(
+    "For each key that this object has made: a digest of its token, made with a secret of the operator, so that the " +
+      "operator never deletes the key with which it sends. Empty: nobody was given the token.",
+  );
+
 /** The status fields that every managed kind has beside its own. */
 export const commonStatus = z.object({ ...remoteFields, ...bookkeeping });
 
@@ -243,6 +251,7 @@ export const statusOf = (kind: Kind): z.ZodObject =>
     ...(kind.location.type === "modules" && { moduleOrigins }),
     ...(kind.isUsedUnlisted && { leftOn }),
     ...(kind.output && { outputSecret }),
+    ...(kind.output?.shownOnce && { tokenDigests }),
     ...bookkeeping,
     columns: columnsField(kind.columns),
   });

@@ -195,24 +195,33 @@ export class Accounts {
   }
 
   /**
-   * Keys of the credentials whose API key has this digest, or is in this Secret of the namespace: `namespace/name` of a
-   * GatewayAccount, "" for the operator's own. A key that cannot be read at the moment counts as the one that was read
-   * last.
+   * Keys of the credentials whose API key has this digest or record, or is in this Secret of the namespace:
+   * `namespace/name` of a GatewayAccount, "" for the operator's own. A key that cannot be read at the moment counts as
+   * the one that was read last. Unknown means that it may be used: a key without digest and record, and credentials whose
+   * key could not be read yet.
    */
   usersOfKey({
     digest,
+    record,
     secret,
   }: {
     digest?: string | undefined;
+    record?: string | undefined;
     secret?: { namespace: string; name: string } | undefined;
   }): string[] {
-    const reading = this.#options
-      .store()
+    const { store, keyRecords } = this.#options;
+    const reading = store()
       .list(secret?.namespace)
       .filter(({ spec }) => secret !== undefined && spec.apiKeySecretRef.name === secret.name)
       .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
-    const using = this.#credentials.all.filter((one) => digest !== undefined && one.lastDigest === digest);
-    return [...new Set([...reading, ...using.map(({ key }) => key)])];
+    const mayUse = (one: Credentials): boolean => {
+      const { lastDigest, isKeyMissing, lastRead } = one;
+      // Requests with the operator's own credentials are sent by nobody else, and with the key that was just read.
+      if (isKeyMissing || (isOwn(one) && lastRead > 0 && lastDigest === undefined)) return false;
+      if (lastDigest === undefined || (digest === undefined && record === undefined)) return true;
+      return digest === undefined ? keyRecords.tokenRecordOf(lastDigest) === record : lastDigest === digest;
+    };
+    return [...new Set([...reading, ...this.#credentials.all.filter(mayUse).map(({ key }) => key)])];
   }
 
   /**

@@ -41,6 +41,8 @@ export interface Credentials {
 export interface KeyRecording {
   /** A digest of the key. Without a secret of the operator it reveals nothing. */
   recordOf(credentials: Pick<Credentials, "key" | "baseURL">, apiKey: string): string;
+  /** The record of a token that the service has shown once, by its digest. */
+  tokenRecordOf(digest: string): string;
   has(credentials: Pick<Credentials, "key" | "uid">, record: string): Promise<boolean>;
   /** Whether no key was ever recorded. */
   isEmpty(credentials: Pick<Credentials, "key" | "uid">): Promise<boolean>;

@@ -66,6 +66,15 @@ export class KeyRecords implements KeyRecording {
     return createHmac("sha256", secret()).update(signed).digest().subarray(0, RECORD_BYTES).toString("base64url");
   }
 
+  tokenRecordOf(digest: string): string {
+    const signed = JSON.stringify({ token: digest });
+    return createHmac("sha256", this.#options.secret())
+      .update(signed)
+      .digest()
+      .subarray(0, RECORD_BYTES)
+      .toString("base64url");
+  }
+
   async has(holder: Holder, record: string): Promise<boolean> {
     return (await this.#read(holder)).includes(record);
   }

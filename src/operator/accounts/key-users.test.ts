@@ -13,7 +13,19 @@ describe("a GatewayAccount whose API key an object stands for", () => {
     scene.secret("a", { key: "key-a" });
     scene.account("a");
     await scene.reconcile("a");
+    await scene.accounts.readOwnKey();
     expect(scene.accounts.usersOfKey({ digest })).toEqual(["n/a"]);
+  });
+
+  it("uses a key of which only the record is known, and may use one that is unknown", () => {
+    const record = scene.keyRecords.tokenRecordOf(digest);
+    expect(record).not.toContain(digest);
+    expect(scene.accounts.usersOfKey({ record })).toContain("n/a");
+    expect(scene.accounts.usersOfKey({ record: scene.keyRecords.tokenRecordOf(digestOf("key-b")) })).not.toContain(
+      "n/a",
+    );
+    expect(scene.accounts.usersOfKey({ record: "" })).not.toContain("n/a");
+    expect(scene.accounts.usersOfKey({})).toEqual(["", "n/a"]);
   });
 
   const readAgain = async () => {

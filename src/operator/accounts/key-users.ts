@@ -1,5 +1,5 @@
 import type { ManagedObject } from "../../objects/object.ts";
-import type { KeyUser } from "../../reconcile/cluster.ts";
+import type { KeyUser, KnownKey } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import { keyOf, splitKey } from "../../runtime/object.ts";
 import type { Accounts } from "./accounts.ts";
@@ -20,12 +20,12 @@ interface KeyUsersOptions {
 export function keyUsersOf(
   { accounts, store, countDependents, unreadableKinds }: KeyUsersOptions,
   object: ManagedObject,
-  { digest, secretName }: { digest?: string | undefined; secretName?: string | undefined },
+  { digest, record, secretName }: KnownKey,
 ): KeyUser[] {
   const { namespace } = object.metadata;
   const secret = secretName === undefined ? undefined : { namespace, name: secretName };
   const own = `${namespace}/${accounts.recordedNameOf(object)}`;
-  return accounts.usersOfKey({ digest, secret }).flatMap((key): KeyUser[] => {
+  return accounts.usersOfKey({ digest, record, secret }).flatMap((key): KeyUser[] => {
     if (key === "") return [{ name: "the operator", isDeleting: false }];
     const account = store.get(key);
     if (!account) return [];

@@ -48,6 +48,7 @@ beforeEach(async () => {
       isSameAccount: (one, other) => accountOf(one) === accountOf(other),
       isSameInventory: (one, other) => accountOf(one) === accountOf(other),
       usersOfKey: () => [],
+      tokenRecordOf: () => "",
       isAccountOrphaned: () => false,
       ensureDefaultKnown: async () => {},
       mayAdopt: () => true,

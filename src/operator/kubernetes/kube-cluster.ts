@@ -34,6 +34,7 @@ const DISCOVERY_LAG_MS = 1_000;
 /** Questions of a reconcile about the API keys of accounts. */
 interface AccountKeys {
   usersOfKey: Cluster["usersOfKey"];
+  tokenRecordOf: Cluster["tokenRecordOf"];
   isAccountOrphaned: (object: ManagedObject) => boolean;
   ensureDefaultKnown: Cluster["ensureDefaultKnown"];
 }
@@ -80,6 +81,8 @@ export class KubeCluster extends CachedObjects implements Cluster {
   }
 
   usersOfKey: Cluster["usersOfKey"] = (object, key) => this.#accountKeys.usersOfKey(object, key);
+
+  tokenRecordOf = (digest: string): string => this.#accountKeys.tokenRecordOf(digest);
 
   isAccountOrphaned = (object: ManagedObject): boolean => this.#accountKeys.isAccountOrphaned(object);
 

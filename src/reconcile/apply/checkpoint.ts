@@ -1,4 +1,4 @@
-import type { SecretVersion } from "../../objects/object.ts";
+import type { SecretVersion, Status } from "../../objects/object.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { areSameVersions, keptWhileSending } from "../../objects/secret-versions.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
@@ -18,7 +18,7 @@ import { nextStatus } from "../status/report.ts";
  * A create needs no checkpoint, because its fields are in its intent.
  */
 export async function checkpointUpdate(context: ReconcileContext, secrets: readonly SecretVersion[]): Promise<void> {
-  const { kind, object, cluster, state } = context;
+  const { object, state } = context;
   const { status = {} } = object;
   if (has(context, "Created")) return;
   if (has(context, "Recovered") && status.id !== state.remote?.id) await checkpointID(context, "Updating the resource");
@@ -33,12 +33,32 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
     ...(moduleOrigins && { moduleOrigins }),
     ...(!keepsSecrets && { appliedSecrets }),
   };
-  if (!(await cluster.writeStatus(kind, object, checkpoint))) throw new Outdated("the object is gone");
+  if (!(await writeCheckpoint(context, checkpoint))) throw new Outdated("the object has changed");
+}
+
+/**
+ * Writes what is known of a remote that was created right now into the status, and says nothing else there yet. Throws
+ * Outdated if the object is gone. If somebody has edited the object meanwhile, the reconcile goes on with the object as
+ * it was.
+ */
+export async function checkpointCreated(context: ReconcileContext): Promise<void> {
+  const { conditions, observedGeneration, columns } = context.object.status ?? {};
+  const error = new Waiting("Creating", "Storing the token");
+  const next = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
+  const fields = Object.entries({ ...next, conditions, observedGeneration, columns });
+  const status = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  await writeCheckpoint(context, status);
+}
+
+/** Resolves with false if somebody has edited the object meanwhile. Throws Outdated if it is gone. */
+async function writeCheckpoint(context: ReconcileContext, status: Status): Promise<boolean> {
+  const { kind, object, cluster } = context;
+  if (!(await cluster.writeStatus(kind, object, status))) throw new Outdated("the object is gone");
   const { namespace, name, uid, generation } = object.metadata;
   const written = cluster.get(kind.kind, namespace, name);
-  if (written?.metadata.uid !== uid || written.metadata.generation !== generation)
-    throw new Outdated("the object has changed");
+  if (written?.metadata.uid !== uid || written.metadata.generation !== generation) return false;
   context.object = written;
+  return true;
 }
 
 /** Writes the id of the remote into the status and throws Outdated. The next reconcile continues from there. */

@@ -8,6 +8,8 @@ import { secretAnnotations } from "../../schema/contract.ts";
 import type { Output } from "../../schema/define.ts";
 import type { SecretOwnership, SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
+import { recordLostToken, recordToken } from "../use/token-records.ts";
+import { checkpointCreated } from "./checkpoint.ts";
 
 type NamedSecret = SecretValue & { name: string };
 
@@ -32,8 +34,19 @@ export async function checkOutputSecret(context: ReconcileContext): Promise<void
 /** Writes a value that is shown once from the answer to a create to the Secret. */
 export async function keepShownOnce(context: ReconcileContext, remote: Remote): Promise<void> {
   const to = destinationOf(context);
-  if (to?.shownOnce) await writeAnswer(context, to, remote);
+  if (!to?.shownOnce) return;
+  const value = valueIn(remote, to);
+  if (value === undefined) return;
+  recordToken(context, remote, value);
+  // Before the token is stored: a process that ends in between leaves a token that nobody was given.
+  await checkpointCreated(context);
+  await writeValue(context, to, remote, value);
 }
+
+const valueIn = (remote: Remote, { member }: Destination): string | undefined => {
+  const value = remote[member];
+  return typeof value === "string" && value !== "" ? value : undefined;
+};
 
 /**
  * Brings the Secret to the value of the remote, and discards the former Secret if the spec has come to name another
@@ -46,7 +59,10 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
   if (!output || (output.shownOnce && wasShownToOthers(object, remote))) return true;
   const to = destinationOf(context);
   const former = await readFormerSecret(context);
-  if (to && !(await hasValue(context, to, remote, former))) return false;
+  if (to && !(await hasValue(context, to, remote, former))) {
+    recordLostToken(context, remote);
+    return false;
+  }
   // The new Secret gets the value before the old one is deleted.
   if (former) await cluster.bindSecret(object, { name: former.name, annotations: {}, ownership: "discarded" });
   state.outputSecret = to?.name ?? "";
@@ -92,7 +108,7 @@ async function hasValue(
   const value = stored?.data[key];
   if (!stored || !value) return false;
   refuseChanged(context, to, stored, value);
-  context.account.recordToken(remote.id, value);
+  recordToken(context, remote, value);
   if (stored === former) await writeValue(context, to, remote, value);
   else if (!isBound(context, stored))
     await context.cluster.bindSecret(context.object, {
@@ -105,14 +121,13 @@ async function hasValue(
 
 /** Writes the value from an answer to the Secret. Does nothing when the answer has no value. */
 async function writeAnswer(context: ReconcileContext, to: Destination, remote: Remote): Promise<void> {
-  const value = remote[to.member];
-  if (typeof value === "string" && value !== "") await writeValue(context, to, remote, value);
+  const value = valueIn(remote, to);
+  if (value !== undefined) await writeValue(context, to, remote, value);
 }
 
 function writeValue(context: ReconcileContext, to: Destination, remote: Remote, value: string): Promise<void> {
-  const { cluster, object, account } = context;
-  const { name, key, shownOnce } = to;
-  if (shownOnce) account.recordToken(remote.id, value);
+  const { cluster, object } = context;
+  const { name, key } = to;
   const annotations = annotationsOf(context, value, remote);
   return cluster.writeSecret(object, { name, data: { [key]: value }, annotations, ownership: ownershipOf(context) });
 }

@@ -70,7 +70,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
   const { state, account } = context;
   const { users, hidden, assertValid } = await usageOf(context, id, STILL_USED_MS);
   refuseUnreadableHolder(context, id, "InUse");
-  if (users.length + hidden.length > 0 || mayKeyBeUsed(context, id)) {
+  if (users.length + hidden.length > 0 || (await mayKeyBeUsed(context, id))) {
     account.deferredDeletes.defer(id, hidden.length > 0 && !users.some((user) => user.object) ? REFUSED : STILL_USED);
     return;
   }

@@ -6,6 +6,7 @@ import {
   conditionOf,
   type ManagedObject,
   reconcileRequestedAt,
+  retiringIDs,
   type Status,
 } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
@@ -73,13 +74,22 @@ function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: numbe
     const given = outcome.isHandedOver && { holds: false };
     return { ...before, ...given, conditions: pausedConditions(object, released, now) };
   }
-  return {
+  return withoutFormerTokens({
     ...before,
     ...observedFields(kind, before, state),
     ...bookkeeping(context, outcome),
     observedGeneration: object.metadata.generation,
     conditions: conditionsFor(context, outcome, serviceTime).map((one) => toCondition(object, one, now)),
-  };
+  });
+}
+
+/** The status without the records of remotes that are gone. */
+function withoutFormerTokens(status: Status): Status {
+  const { tokenDigests } = status;
+  if (!tokenDigests) return status;
+  const present = [status.id, ...retiringIDs(status)];
+  const kept = Object.entries(tokenDigests).filter(([id]) => present.includes(id));
+  return { ...status, tokenDigests: kept.length > 0 ? Object.fromEntries(kept) : undefined };
 }
 
 /** Status fields that the operator itself needs. An undefined member removes the field. */
@@ -115,11 +125,12 @@ const marksOf = ({ owner, formerOwner, refusedMark }: RemoteState): Partial<Stat
   ...(refusedMark !== undefined && { refusedMark: refusedMark ?? undefined }),
 });
 
-const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn }: RemoteState): Partial<Status> => ({
+const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn, tokenDigests }: RemoteState): Partial<Status> => ({
   ...(leftOn && { leftOn }),
   ...(moduleOrigins && { moduleOrigins: Object.keys(moduleOrigins).length > 0 ? moduleOrigins : undefined }),
   ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
   ...(outputSecret !== undefined && { outputSecret: outputSecret || undefined }),
+  ...(tokenDigests && { tokenDigests }),
 });
 
 /**

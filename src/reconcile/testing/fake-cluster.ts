@@ -14,6 +14,7 @@ import type {
   DNSEndpointContent,
   EventDraft,
   KeyUser,
+  KnownKey,
   Referrer,
   SecretContent,
   SecretValue,
@@ -206,8 +207,15 @@ export class FakeCluster implements Cluster {
   readonly keyUsers = new Map<string, KeyUser[]>();
   isAccountAbandoned = false;
 
-  usersOfKey = (_: ManagedObject, { digest = "" }: { digest?: string | undefined }): KeyUser[] =>
-    this.keyUsers.get(digest) ?? [];
+  usersOfKey = (_: ManagedObject, { digest, record }: KnownKey): KeyUser[] => {
+    const users = [...this.keyUsers].filter(([used]) => {
+      if (digest !== undefined) return used === digest;
+      return record === undefined || this.tokenRecordOf(used) === record;
+    });
+    return users.flatMap(([, all]) => all);
+  };
+
+  tokenRecordOf = (digest: string): string => `record of ${digest}`;
 
   isAccountOrphaned = (): boolean => this.isAccountAbandoned;
 

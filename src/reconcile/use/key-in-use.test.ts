@@ -80,6 +80,65 @@ describe("the key of the operator or of a GatewayAccount", () => {
     expect(rows()).toEqual([]);
   });
 
+  it("is protected by the record of its token when its Secret is gone and a new process begins", async () => {
+    const id = scene.idOf(key);
+    uses("the operator");
+    scene.restart();
+    scene.cluster.removeSecret("robot-token");
+    await deleteKey();
+    expect(scene.reason(key)).toBe(`InUse: Give the operator another key first, or delete it: it uses ${id}`);
+    expect(rows()).toEqual([id]);
+  });
+
+  it("is protected by that record when somebody has put another text into its Secret meanwhile", async () => {
+    uses("the operator");
+    scene.restart();
+    scene.cluster.setSecret("robot-token", { token: "another text" });
+    await deleteKey();
+    expect(rows()).toHaveLength(1);
+  });
+
+  it("is not deleted while its token is unknown, since anybody may send with it", async () => {
+    const id = scene.idOf(key);
+    uses("the operator");
+    scene.restart();
+    const { tokenDigests: _, ...status } = scene.cluster.now(key).status ?? {};
+    scene.cluster.restore({ ...scene.cluster.now(key), status });
+    scene.cluster.removeSecret("robot-token");
+    await deleteKey();
+    expect(scene.reason(key)).toBe(
+      `InUse: Delete ${id} in the account by hand, if nobody uses it: its token is unknown, and the operator may send with it`,
+    );
+    expect(rows()).toEqual([id]);
+    scene.gateway.drop(APIKey.resource, id);
+    await scene.clock.advance(600_000);
+    await scene.settle(key);
+    expect(scene.cluster.exists(key)).toBe(false);
+  });
+
+  it("is not deleted when its Secret was lost while no process ran, and it was replaced", async () => {
+    const old = scene.idOf(key);
+    uses("the operator");
+    scene.restart();
+    scene.cluster.removeSecret("robot-token");
+    for (let round = 0; round < 3; round += 1) {
+      await scene.reconcile(key);
+      await scene.clock.advance(600_000);
+    }
+    expect(rows()).toEqual([old, scene.idOf(key)]);
+    // a rotation that waits goes on waiting in the next process
+    scene.restart();
+    for (let round = 0; round < 3; round += 1) {
+      await scene.reconcile(key);
+      await scene.clock.advance(600_000);
+    }
+    expect(rows()).toEqual([old, scene.idOf(key)]);
+    scene.cluster.keyUsers.clear();
+    await scene.reconcile(key);
+    expect(rows()).toEqual([scene.idOf(key)]);
+    expect(Object.keys(scene.cluster.now(key).status?.tokenDigests ?? {})).toEqual([scene.idOf(key)]);
+  });
+
   it("waits for a GatewayAccount that is being deleted", async () => {
     uses("GatewayAccount team-a/default", { namespace: "team-a", isDeleting: true });
     await deleteKey();

@@ -1,21 +1,28 @@
 import { Waiting } from "../../objects/reconcile-error.ts";
-import { ACCOUNT_KIND } from "../../schema/contract.ts";
-import type { KeyUser } from "../cluster.ts";
-import type { ReconcileContext } from "../context.ts";
+import { ACCOUNT_KIND, secretAnnotations } from "../../schema/contract.ts";
+import type { KeyUser, KnownKey } from "../cluster.ts";
+import { type ReconcileContext, readRemote } from "../context.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
+import { tokenRecordOf } from "./token-records.ts";
 
 // An object can stand for the API key with which the operator, or a GatewayAccount, sends its requests. If this key
 // were deleted, nothing in the account could be changed or deleted any more.
 
 const ASK_AGAIN_SECONDS = 10;
 
+/** Costs a request to the service. */
+const LOOK_AGAIN_SECONDS = 300;
+
 /** Thrown when requests are sent with the key that is to be deleted. */
 export class KeyStillUsed extends Waiting {
   readonly users: string;
 
-  constructor(users: string, id: string) {
-    const message = `Give ${users} another key first, or delete it: it uses ${id}`;
-    super("InUse", message, { afterSeconds: ASK_AGAIN_SECONDS });
+  /** `isUnknown`: nobody knows which key has this id. */
+  constructor(users: string, id: string, isUnknown: boolean) {
+    const message = isUnknown
+      ? `Delete ${id} in the account by hand, if nobody uses it: its token is unknown, and ${users} may send with it`
+      : `Give ${users} another key first, or delete it: it uses ${id}`;
+    super("InUse", message, { afterSeconds: isUnknown ? LOOK_AGAIN_SECONDS : ASK_AGAIN_SECONDS });
     this.users = users;
   }
 }
@@ -27,33 +34,50 @@ export async function refuseWhileKeyUsed(context: ReconcileContext, id: string):
   if (!output?.shownOnce) return;
   const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
   if (secretName !== undefined) await noteStoredToken(context, id, { secretName, key: output.key });
-  const users = cluster.usersOfKey(object, { digest: context.account.tokenDigestOf(id), secretName });
+  const known = knownOf(context, id);
+  const users = cluster.usersOfKey(object, { ...known, secretName });
   if (users.length === 0)
     return refuseUnreadableKind(cluster, ACCOUNT_KIND, "InUse", `one of them may send its requests with ${id}`);
   const { namespace } = object.metadata;
   const isNamespaceGoing = await cluster.isNamespaceDeleting(namespace);
   const isBeingDeleted = (user: KeyUser) => user.isDeleting || (isNamespaceGoing && user.namespace === namespace);
   const staying = users.filter((user) => !isBeingDeleted(user));
-  if (staying.length > 0) throw new KeyStillUsed(namesOf(staying), id);
+  // A person who has read this message may have deleted the key in the account.
+  if (isUnknown(known) && !(await readRemote(context, id))) return;
+  if (staying.length > 0) throw new KeyStillUsed(namesOf(staying), id, isUnknown(known));
   const message = `Waiting for ${namesOf(users)} to be deleted first: it sends its requests with this key`;
   throw new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });
 }
 
 /** Whether somebody still sends requests with a key that was replaced, or may do so. */
-export const mayKeyBeUsed = ({ kind, object, cluster, account }: ReconcileContext, id: string): boolean =>
-  kind.output?.shownOnce === true &&
-  (cluster.visibilityOf(ACCOUNT_KIND) === "Unreadable" ||
-    cluster.usersOfKey(object, { digest: account.tokenDigestOf(id) }).length > 0);
+export async function mayKeyBeUsed(context: ReconcileContext, id: string): Promise<boolean> {
+  const { kind, object, cluster } = context;
+  if (kind.output?.shownOnce !== true) return false;
+  if (cluster.visibilityOf(ACCOUNT_KIND) === "Unreadable") return true;
+  const known = knownOf(context, id);
+  if (cluster.usersOfKey(object, known).length === 0) return false;
+  // A person may have deleted a key whose token nobody knows.
+  return !isUnknown(known) || (await readRemote(context, id)) !== undefined;
+}
+
+/** What this process has seen counts most, since a person may have changed the Secret. */
+const knownOf = (context: ReconcileContext, id: string): KnownKey => ({
+  digest: context.account.tokenDigestOf(id),
+  record: tokenRecordOf(context, id),
+});
+
+const isUnknown = ({ digest, record }: KnownKey): boolean => digest === undefined && record === undefined;
 
 /** A process that has not seen the token yet reads it from its Secret. */
 async function noteStoredToken(
-  { object, cluster, account }: ReconcileContext,
+  context: ReconcileContext,
   id: string,
   { secretName, key }: { secretName: string; key: string },
 ): Promise<void> {
-  if (account.tokenDigestOf(id) !== undefined) return;
+  const { object, cluster, account } = context;
+  if (!isUnknown(knownOf(context, id))) return;
   const secret = await cluster.secret(object.metadata.namespace, secretName);
-  const token = secret?.data[key];
+  const token = secret?.annotations[secretAnnotations.remoteID] === id ? secret.data[key] : undefined;
   if (token) account.recordToken(id, token);
 }
 

@@ -91,6 +91,8 @@ export class AccountScene {
   /** With which records of keys are made. */
   #secret = createSecretKey(Buffer.alloc(32, 1));
   #accounts: Accounts;
+  /** Of the present process. */
+  keyRecords!: KeyRecords;
   readonly #secretsWatched: boolean;
 
   private constructor(server: FakeApiServer, transport: Transport, service: Service, options: SceneOptions) {
@@ -259,16 +261,17 @@ export class AccountScene {
   }
 
   #start(): Accounts {
+    this.keyRecords = new KeyRecords({
+      ...{ client: this.#client, namespace: "operator", installation: "default", store: () => this.store },
+      secret: () => this.#secret,
+      isOurs: () => this.isOurs,
+      turns: this.#turns,
+      protect: (object) => protectAccount(this.#protection(), object),
+    });
     return new Accounts({
       ...{ config: this.#config, clock: this.clock, log: this.log, readSecret: this.#readSecret },
       store: () => this.store,
-      keyRecords: new KeyRecords({
-        ...{ client: this.#client, namespace: "operator", installation: "default", store: () => this.store },
-        secret: () => this.#secret,
-        isOurs: () => this.isOurs,
-        turns: this.#turns,
-        protect: (object) => protectAccount(this.#protection(), object),
-      }),
+      keyRecords: this.keyRecords,
       assertMaySend: () => {},
       onListDelta: () => {},
       onAvailabilityChange: (keys, available) => this.availabilityChanges.push([keys.map(nameOf), available]),

@@ -1,0 +1,42 @@
+import type { Remote } from "../../gateway/resource.ts";
+import { wasCreatedInLifetimeOf } from "../../objects/intent.ts";
+import { has, type ReconcileContext } from "../context.ts";
+
+// Which id has which token is known only while the token is in its Secret. So a digest of the token is in the status,
+// made with a secret of the operator, from before the token is stored anywhere until its remote is gone. The next process
+// then knows which key the operator sends with, although the Secret may be lost.
+
+/** Nobody was ever given the token: the process ended before it was stored. */
+const NOBODY = "";
+
+/** The record of a token; NOBODY if there never was one to use. Undefined: the token is unknown, and may be used. */
+export const tokenRecordOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string) =>
+  (state.tokenDigests ?? object.status?.tokenDigests)?.[id];
+
+/** Records the token of a remote that this process has seen. Call it before the token is stored. */
+export function recordToken(
+  { account, cluster, state, object }: ReconcileContext,
+  { id }: Remote,
+  token: string,
+): void {
+  account.recordToken(id, token);
+  const digest = account.tokenDigestOf(id);
+  if (digest !== undefined) note({ state, object }, id, cluster.tokenRecordOf(digest));
+}
+
+/**
+ * Call it when the token of the present remote is not in its Secret. If an interrupted create made the remote and its
+ * token has no record, the token was never stored, so nobody has it. An object that is younger than its remote was
+ * restored, and its status may have been lost.
+ */
+export function recordLostToken(context: ReconcileContext, remote: Remote): void {
+  const { account, object } = context;
+  if (account.tokenDigestOf(remote.id) !== undefined || tokenRecordOf(context, remote.id) !== undefined) return;
+  const isNew = has(context, "Recovered") && wasCreatedInLifetimeOf(object, remote["created_at"]);
+  if (isNew) note(context, remote.id, NOBODY);
+}
+
+function note({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string, record: string): void {
+  const known = state.tokenDigests ?? object.status?.tokenDigests ?? {};
+  if (known[id] !== record) state.tokenDigests = { ...known, [id]: record };
+}
