@@ -179,7 +179,8 @@ describe("an address", () => {
       expect(conditionOf(reported, "Ready")?.message).toContain(`Ask for ${new URL(stranger.url).host} to be added`);
     }
     for (const line of ["tree", "import --all", "plan", "orphans --delete --yes"]) {
-      const { code, stderr } = await command(world, [...line.split(" "), "--account", "stranger"]);
+      const which = ["-n", world.namespace, "--account", "stranger"];
+      const { code, stderr } = await command(world, [...line.split(" "), ...which]);
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("the operator has not allowed it") });
     }
     expect(stranger.control.count()).toBe(0);
