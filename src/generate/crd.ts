@@ -77,7 +77,7 @@ function objectSchema(kind: CustomResource): JSONSchema {
  * An object keeps the id that it has adopted: with another id, the first remote would stay changed and without an
  * owner. Before an object has its remote, a wrong id can be corrected.
  */
-const adoptedID: Rule = {
+const adoptedID: Omit<Rule, "holds"> = {
   rule: [
     ...["oldSelf.status", "oldSelf.status.id", "oldSelf.spec.adopt", "oldSelf.spec.adopt.id"],
     ...["self.spec.adopt", "self.spec.adopt.id"],
@@ -92,7 +92,7 @@ const adoptedID: Rule = {
 
 /** A rule that demands a field refuses an empty object as well as a required field does. */
 function canBeEmpty({ required, "x-kubernetes-validations": rules }: JSONSchema): boolean {
-  const demands = ((rules ?? []) as Rule[]).some(({ reason }) => reason === "FieldValueRequired");
+  const demands = ((rules ?? []) as Omit<Rule, "holds">[]).some(({ reason }) => reason === "FieldValueRequired");
   return !demands && !(Array.isArray(required) && required.length > 0);
 }
 

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
 import { defineCustomResource } from "../schema/define.ts";
-import { matching } from "../schema/fields.ts";
+import { atMost, matching } from "../schema/fields.ts";
+import { hasOneOf, isNotEmpty } from "../schema/rules.ts";
 import { mark } from "../schema/traits.ts";
 
 export const commands = ["Restart", "Stop", "Update", "UpdateAndRestart"] as const;
@@ -50,6 +51,7 @@ const sessionRef = mark(
       {
         rule: "has(self.name) != has(self.id)",
         message: "must give exactly one of `name` (a TunnelSession in this namespace) and `id` (a remote id)",
+        holds: hasOneOf("name", "id"),
       },
     ],
   },
@@ -62,8 +64,8 @@ const labelValue = matching(
 );
 
 // an empty selector would choose every agent of the account by accident
-const matchLabels = mark(z.record(z.string(), labelValue).meta({ maxProperties: 16 }), {
-  rules: [{ rule: "size(self) > 0", message: "must name at least one label" }],
+const matchLabels = mark(atMost(16, z.record(z.string(), labelValue)), {
+  rules: [{ rule: "size(self) > 0", message: "must name at least one label", holds: isNotEmpty }],
 });
 
 const accountRef = z.object({ name: z.string().min(1).max(253).describe("Name of the GatewayAccount.") });
@@ -167,10 +169,12 @@ export const AgentCommand = defineCustomResource({
     {
       rule: "has(self.sessionRef) != has(self.selector)",
       message: "must give exactly one of `sessionRef` and `selector`",
+      holds: hasOneOf("sessionRef", "selector"),
     },
     {
       rule: "self == oldSelf",
       message: "is immutable: a command runs once. Create a new AgentCommand instead",
+      holds: () => true,
       reason: "FieldValueForbidden",
     },
   ],

@@ -4,6 +4,7 @@ import { dateOf, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { configMapKey, secretKey, texts } from "../schema/fields.ts";
 import { certificateFacts, certificatesProblem, certificateValidity, pem } from "../schema/pem.ts";
+import { hasOneOf } from "../schema/rules.ts";
 import { mark } from "../schema/traits.ts";
 
 const caPemFrom = mark(
@@ -25,6 +26,7 @@ const caPemFrom = mark(
       {
         rule: "has(self.configMapKeyRef) != has(self.secretKeyRef)",
         message: "must set exactly one of `configMapKeyRef` and `secretKeyRef`",
+        holds: hasOneOf("configMapKeyRef", "secretKeyRef"),
       },
     ],
   },
@@ -55,6 +57,7 @@ export const CertificateAuthority = defineKind({
     {
       rule: "has(self.caPem) != has(self.caPemFrom)",
       message: "must set exactly one of `caPem` and `caPemFrom`",
+      holds: hasOneOf("caPem", "caPemFrom"),
       reason: "FieldValueRequired",
     },
   ],

@@ -2,12 +2,14 @@ import * as z from "zod";
 import { eventDestinations } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { secretKey, texts } from "../schema/fields.ts";
+import { hasOneOf } from "../schema/rules.ts";
 import { mark } from "../schema/traits.ts";
 
 const exactlyOneOf = (names: readonly string[]) => [
   {
     rule: `[${names.map((name) => `has(self.${name})`).join(", ")}].filter(given, given).size() == 1`,
     message: `must set exactly one of ${names.map((name) => `\`${name}\``).join(", ")}`,
+    holds: hasOneOf(...names),
   },
 ];
 

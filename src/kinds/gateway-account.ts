@@ -40,6 +40,8 @@ export const GatewayAccount = defineCustomResource({
       rule: "!has(self.baseURL) || self.baseURL.startsWith('https://') || self.baseURL.matches('^http://(localhost|127[.][0-9.]+|[[]::1[]])(:[0-9]+)?(/.*)?$')",
       message: "must begin with https:// unless the host is loopback: the API key would travel in the clear",
       fieldPath: ".baseURL",
+      holds: ({ baseURL = "https://" }: { baseURL?: string }) =>
+        baseURL.startsWith("https://") || /^http:\/\/(localhost|127[.][0-9.]+|\[::1\])(:[0-9]+)?(\/.*)?$/.test(baseURL),
     },
   ],
   status: z.object({

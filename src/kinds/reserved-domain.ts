@@ -6,6 +6,7 @@ import { defineKind } from "../schema/define.ts";
 import { type DNSRecordsOf, dns, dnsRecords, records } from "../schema/dns.ts";
 import { domain, hostname, immutable, refTo, regions, texts } from "../schema/fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
+import { hasNotBoth } from "../schema/rules.ts";
 import { remoteRef, text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -44,6 +45,7 @@ export const ReservedDomain = defineKind({
       rule: "!(has(self.certificateRef) && has(self.certificateManagementPolicy))",
       message: "must not set both `certificateRef` and `certificateManagementPolicy`: choose one",
       fieldPath: ".certificateRef",
+      holds: hasNotBoth("certificateRef", "certificateManagementPolicy"),
     },
   ],
   status: z.object({

@@ -13,6 +13,7 @@ import {
   unmanagedID,
   unordered,
 } from "../schema/fields.ts";
+import { hasNotBoth } from "../schema/rules.ts";
 import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -78,6 +79,7 @@ export const SSHHostCertificate = defineKind({
       rule: "!(has(self.validUntil) && has(self.renewBefore))",
       message: "must not set both `validUntil` and `renewBefore`: a certificate with a fixed end is not renewed",
       fieldPath: ".renewBefore",
+      holds: hasNotBoth("validUntil", "renewBefore"),
     },
   ],
   status: z.object({

@@ -26,6 +26,8 @@ export const TLSEdge = defineKind({
       rule: "!has(self.tlsTermination) || !has(self.tlsTermination.terminateAt) || self.tlsTermination.terminateAt != 'upstream' || !has(self.tlsTermination.minVersion)",
       message: "must not set `minVersion` where `terminateAt` is upstream: the service does not end TLS then",
       fieldPath: ".tlsTermination.minVersion",
+      holds: ({ tlsTermination }: { tlsTermination?: { terminateAt?: string; minVersion?: string } }) =>
+        tlsTermination?.terminateAt !== "upstream" || tlsTermination.minVersion === undefined,
     },
   ],
   status: z.object({

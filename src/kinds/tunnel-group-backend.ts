@@ -3,6 +3,7 @@ import { tunnelGroupBackends } from "../gateway/resources/index.ts";
 import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { stringMap, texts } from "../schema/fields.ts";
+import { isNotEmpty } from "../schema/rules.ts";
 import { countOf, remoteRefs } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -16,7 +17,11 @@ export const TunnelGroupBackend = defineKind({
     ...texts,
     labels: mark(stringMap(), {
       rules: [
-        { rule: "size(self) > 0", message: "must have a label: without one it is unclear which tunnels are meant" },
+        {
+          rule: "size(self) > 0",
+          message: "must have a label: without one it is unclear which tunnels are meant",
+          holds: isNotEmpty,
+        },
       ],
     })
       .optional()

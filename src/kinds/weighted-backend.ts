@@ -40,6 +40,9 @@ export const WeightedBackend = defineKind({
         {
           rule: "self.all(one, self.exists_one(other, other.backendRef == one.backendRef))",
           message: "must name each backend once",
+          holds: (self: readonly { backendRef: object }[]) =>
+            new Set(self.map(({ backendRef }) => JSON.stringify(backendRef, ["kind", "name", "id"]))).size ===
+            self.length,
         },
       ],
     }).describe("Backends and their weights."),

@@ -3,6 +3,7 @@ import { columnsField } from "./columns.ts";
 import { type Column, type CustomResource, defaultAccess, type Kind } from "./define.ts";
 import { matching } from "./fields.ts";
 import { memoize } from "./memoize.ts";
+import { hasBeside, hasOneOf } from "./rules.ts";
 import { mark } from "./traits.ts";
 
 /** A field that only the operator reads. */
@@ -29,7 +30,13 @@ const adoptFrom = matching(
 
 const adoptByID = (resource: Kind["resource"]) =>
   mark(z.object({ id: adoptID(resource), from: adoptFrom }), {
-    rules: [{ rule: "has(self.id)", message: "must give `id`, the remote id of the resource to take over" }],
+    rules: [
+      {
+        rule: "has(self.id)",
+        message: "must give `id`, the remote id of the resource to take over",
+        holds: hasOneOf("id"),
+      },
+    ],
   });
 
 const adoptByKey = (resource: Kind["resource"]) =>
@@ -41,8 +48,16 @@ const adoptByKey = (resource: Kind["resource"]) =>
     }),
     {
       rules: [
-        { rule: "has(self.id) != has(self.existing)", message: "must give exactly one of `id` and `existing: true`" },
-        { rule: "!has(self.from) || has(self.id)", message: "must give `id` beside `from`" },
+        {
+          rule: "has(self.id) != has(self.existing)",
+          message: "must give exactly one of `id` and `existing: true`",
+          holds: hasOneOf("id", "existing"),
+        },
+        {
+          rule: "!has(self.from) || has(self.id)",
+          message: "must give `id` beside `from`",
+          holds: hasBeside("from", "id"),
+        },
       ],
     },
   );

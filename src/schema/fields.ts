@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { withArticle } from "./article.ts";
 import { OWNER_KEY } from "./contract.ts";
+import { has, hasOneOf, type Members } from "./rules.ts";
 import { mark, type Rule, type Traits } from "./traits.ts";
 
 /**
@@ -8,7 +9,13 @@ import { mark, type Rule, type Traits } from "./traits.ts";
  */
 export const bytes = (max: number, minLength = 0) =>
   mark(minLength > 0 ? z.string().min(minLength).max(max) : z.string().max(max), {
-    rules: [{ rule: `size(bytes(self)) <= ${max}`, message: `must be at most ${max} bytes (UTF-8)` }],
+    rules: [
+      {
+        rule: `size(bytes(self)) <= ${max}`,
+        message: `must be at most ${max} bytes (UTF-8)`,
+        holds: (self: string) => Buffer.byteLength(self) <= max,
+      },
+    ],
   });
 
 /**
@@ -21,6 +28,7 @@ export const matching = (schema: z.ZodString, pattern: RegExp, message: string) 
 const form = (pattern: RegExp, message: string): Rule => ({
   rule: `self.matches(${JSON.stringify(pattern.source.replaceAll("\\/", "/"))})`,
   message,
+  holds: (self: string) => pattern.test(self),
 });
 
 /** A time in RFC 3339. */
@@ -80,6 +88,7 @@ const remoteID = matching(z.string().min(1).max(128), /^[A-Za-z0-9_]+$/, "must b
 const exactlyOne: Rule = {
   rule: "has(self.name) != has(self.id)",
   message: "must give exactly one of `name` (an object in this namespace) and `id` (a remote id)",
+  holds: hasOneOf("name", "id"),
 };
 
 /** `byID`: the request takes the remote's id, so users may give the id in place of an object's name. */
@@ -96,7 +105,11 @@ function target(kinds: readonly string[], byID: boolean): z.ZodObject {
   return mark(z.object({ kind, name, id: remoteID }), {
     rules: [
       exactlyOne,
-      { rule: "has(self.kind) == has(self.name)", message: "must give `kind` beside `name`, and only then" },
+      {
+        rule: "has(self.kind) == has(self.name)",
+        message: "must give `kind` beside `name`, and only then",
+        holds: (self: Members) => has(self, "kind") === has(self, "name"),
+      },
     ],
   });
 }
@@ -205,7 +218,13 @@ export const unmanagedID = (prefix: string) =>
   );
 
 /** A map whose keys the user chooses. They are never converted to snake_case. */
-export const stringMap = (maxProperties = 64) => z.record(z.string(), z.string().max(1024)).meta({ maxProperties });
+export const stringMap = (maxProperties = 64) => atMost(maxProperties, z.record(z.string(), z.string().max(1024)));
+
+/** A map of at most so many members. The API server counts them by the schema, and this program itself. */
+export const atMost = <R extends z.ZodRecord>(maxProperties: number, record: R): R =>
+  record
+    .refine((map: object) => Object.keys(map).length <= maxProperties, `must have at most ${maxProperties} members`)
+    .meta({ maxProperties }) as R;
 
 /** Kinds that an edge, or another backend, can send traffic to. */
 export const backendKinds = [

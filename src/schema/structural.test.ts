@@ -28,7 +28,7 @@ describe("structural", () => {
 
   it("has rules of list items at the items", () => {
     const item = mark(z.object({ a: z.string().optional() }), {
-      rules: [{ rule: "has(self.a)", message: "must set a" }],
+      rules: [{ rule: "has(self.a)", message: "must set a", holds: () => true }],
     });
     expect(structural(z.object({ list: z.array(item) })).properties?.["list"]?.items).toMatchObject({
       "x-kubernetes-validations": [{ rule: "has(self.a)" }],

@@ -20,7 +20,7 @@ export function structural(schema: z.ZodObject): JSONSchema {
 function decorate(schema: z.ZodType, json: JSONSchema): void {
   const rules = ownTraits(schema).rules ?? [];
   const all = schema instanceof z.ZodObject ? [...rules, ...immutability(schema)] : rules;
-  if (all.length > 0) json["x-kubernetes-validations"] = all;
+  if (all.length > 0) json["x-kubernetes-validations"] = all.map(({ holds: _, ...rule }) => rule);
   if (rules.some(({ rule }) => rule.startsWith("self.matches("))) {
     // The rule says the same as the pattern, in words. With a format, CEL would not see the value as a string.
     delete json["pattern"];
@@ -51,5 +51,6 @@ function immutability(schema: z.ZodObject): Rule[] {
       message: `\`${field}\` is immutable: the service takes it on create only. Create a new object instead`,
       fieldPath: `.${field}`,
       reason: "FieldValueForbidden" as const,
+      holds: () => true,
     }));
 }

@@ -5,6 +5,11 @@ import { memoize } from "./memoize.ts";
 export interface Rule {
   rule: string;
   message: string;
+  /**
+   * Whether a value keeps the rule, for manifests that are written without the API server. True for all if the rule
+   * compares the value with the one before.
+   */
+  holds: (self: never) => boolean;
   /** The member that is wrong, as `.name` relative to the schema that carries the rule. */
   fieldPath?: string;
   /** Use FieldValueRequired exactly for rules that refuse an empty object. */

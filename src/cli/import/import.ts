@@ -12,7 +12,7 @@ import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { commentedOut, linesOf, streamOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
-import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
+import { type Imported, type Manifest, manifestsOf, secretsYAML } from "./manifest.ts";
 import { nameSourceOf, namesOf } from "./names.ts";
 import { type Filters, type Selection, selectionOf } from "./select.ts";
 import { readTerraform, removedBlocks, type TerraformState } from "./terraform.ts";
@@ -51,11 +51,16 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
     const named = chosen.map((remote) => ({ kind, remote, name: names.get(remote.id) ?? remote.id }));
     return named.sort((one, other) => (one.name < other.name ? -1 : 1));
   });
-  const reference = lookupOf(imported);
   const { namespace, mark } = flags;
   const account = credentials.gatewayAccount?.name;
   const options = { namespace, mark, accountRef: account === DEFAULT_ACCOUNT ? undefined : account };
-  const manifests = imported.map((one) => manifestOf(one, reference, options));
+  const { manifests, refused } = manifestsOf(imported, options);
+  problems.push(
+    ...refused.map(({ kind, name, refusal }) => `${kind}/${name} is left out: no object can be like it: ${refusal}`),
+    ...manifests.flatMap(({ kind, name, leftOut }) =>
+      leftOut.map((path) => `${kind}/${name}: spec.${path} is left out: no spec can have its value`),
+    ),
+  );
   await (flags.output === undefined ? print(manifests, flags, terminal) : write(manifests, flags.output, flags));
   if (state) await releaseFromTerraform(state, found, flags, terminal);
   return report(manifests, problems, flags, terminal);
@@ -172,8 +177,6 @@ function report(
     terminal.warn(
       `${secrets} of them are only observed until you fill in their Secrets${output ? ": see secrets.yaml.example there" : ", which are at the end"}`,
     );
-  for (const { kind, name, leftOut } of manifests)
-    for (const path of leftOut) terminal.warn(`${kind}/${name}: spec.${path} is left out: no spec can have its value`);
   for (const problem of problems) terminal.warn(problem);
   return problems.length > 0 ? 1 : 0;
 }

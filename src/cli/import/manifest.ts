@@ -1,5 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { withoutOwnerMark } from "../../objects/ownership.ts";
+import { refusalsOf } from "../../schema/admission.ts";
+import { customResourceOf } from "../../schema/common.ts";
 import { API_VERSION } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
 import { type ReferenceTrait, traitsOf } from "../../schema/traits.ts";
@@ -35,8 +37,10 @@ export interface Manifest {
   name: string;
   yaml: string;
   secrets: NeededSecret[];
-  /** Fields that were left out because the schema refuses the value in the account. */
+  /** Fields that were left out because no object can have the value in the account. */
   leftOut: string[];
+  /** Why the API server would refuse the object. Undefined: it would not. */
+  refusal: string | undefined;
 }
 
 /** Finds the imported object that a reference can name. */
@@ -101,9 +105,30 @@ export function manifestOf({ kind, name, remote }: Imported, reference: Lookup, 
     },
   };
   return {
-    ...{ kind: kind.kind, name, secrets, leftOut },
+    ...{ kind: kind.kind, name, secrets, leftOut, refusal: refusalOf(kind, object) },
     yaml: kubernetesYAML(object, { above: notesOf(secrets, leftOut) }),
   };
+}
+
+/** A name has the form of one by `namesOf`, unless nothing of an id can be in a name. */
+function refusalOf(kind: Kind, { metadata: { name }, spec }: { metadata: { name: string }; spec: object }) {
+  if (name === "") return "no name can be made of its id";
+  const { spec: schema, rules } = customResourceOf(kind);
+  const [first] = refusalsOf(schema, spec, rules);
+  return first && `${["spec", first.path].filter(Boolean).join(".")} ${first.message}`;
+}
+
+/** Manifests of those that can be objects, and what cannot. An object refers by name to none that is left out. */
+export function manifestsOf(imported: readonly Imported[], options: ManifestOptions) {
+  const refused: Manifest[] = [];
+  for (let kept = imported; ; ) {
+    const reference = lookupOf(kept);
+    const all = kept.map((one) => ({ one, manifest: manifestOf(one, reference, options) }));
+    const good = all.filter(({ manifest }) => manifest.refusal === undefined);
+    if (good.length === all.length) return { manifests: all.map(({ manifest }) => manifest), refused };
+    refused.push(...all.flatMap(({ manifest }) => (manifest.refusal === undefined ? [] : manifest)));
+    kept = good.map(({ one }) => one);
+  }
 }
 
 /** Names the remote: by `adopt`, or in the fields that are its id. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { refusalsOf } from "../admission.ts";
 import { defaultOf, type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 import { isUnset, membersOf } from "./compare.ts";
 import { sentAs } from "./names.ts";
@@ -19,7 +20,7 @@ export interface SpecSources {
 
 export interface WrittenSpec {
   spec: Spec;
-  /** Paths of fields that were left out because the schema refuses the value in the account. */
+  /** Paths of fields that were left out because no object can have the value in the account. */
   leftOut: string[];
 }
 
@@ -44,10 +45,21 @@ function fieldsOf(schema: z.ZodObject, body: Body, context: Context): Spec {
     const path = context.path ? `${context.path}.${field}` : field;
     const value = fieldOf({ schema, field, member }, body, { ...context, path });
     if (value === undefined || isOmitted(member, value)) continue;
-    if (member.safeParse(value).success) spec[field] = value;
+    if (isWellFormed(value) && refusalsOf(member, value).length === 0) spec[field] = value;
     else context.leftOut.push(path);
   }
   return spec;
+}
+
+/** Whether all texts can be written in UTF-8. The API server would change half of a surrogate pair. */
+function isWellFormed(value: unknown): boolean {
+  const open = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one === "string" && /\p{Cs}/u.test(one)) return false;
+    if (typeof one === "object" && one !== null) open.push(...Object.keys(one), ...Object.values(one));
+  }
+  return true;
 }
 
 interface FieldIn {
