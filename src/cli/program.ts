@@ -64,6 +64,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .argument("[what...]", "kinds, ids, or EDGE/ROUTE for a route of an HTTPS edge, which no list shows")
     .option("--all", "everything that the account lists")
     .option("-o, --output <dir>", "write a file for each object to this folder; default: one stream to stdout")
+    .option("--overwrite", "with -o: also files that are there already with another text, which you may have edited")
     .option(
       "--name-from <source>",
       "domain, description, metadata:KEY or id; what has none is named by its id",

@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ownerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
@@ -12,6 +11,7 @@ import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { commentedOut, linesOf, streamOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
+import { writeFiles } from "./files.ts";
 import { type Imported, type Manifest, manifestsOf, secretsYAML } from "./manifest.ts";
 import { nameSourceOf, namesOf } from "./names.ts";
 import { type Filters, type Selection, selectionOf } from "./select.ts";
@@ -21,6 +21,8 @@ export interface ImportFlags extends AccountFlags, Filters {
   output?: string;
   nameFrom: string;
   mark: boolean;
+  /** With `output`: replace files that have another text. */
+  overwrite?: boolean;
   /** A file of Terraform with the resources to import. */
   terraform?: string;
 }
@@ -61,8 +63,10 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
       leftOut.map((path) => `${kind}/${name}: spec.${path} is left out: no spec can have its value`),
     ),
   );
-  await (flags.output === undefined ? print(manifests, flags, terminal) : write(manifests, flags.output, flags));
-  if (state) await releaseFromTerraform(state, found, flags, terminal);
+  const removed = state ? blocksFor(state, found) : "";
+  if (flags.output === undefined) await print(manifests, flags, terminal);
+  else await writeFiles(flags.output, filesOf(manifests, removed, flags), flags.overwrite === true);
+  if (state) tellOfTerraform(state, removed, flags, terminal);
   return report(manifests, problems, flags, terminal);
 }
 
@@ -70,21 +74,22 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
 const namesIn = ({ resources }: TerraformState): Map<string, string> =>
   new Map(resources.map(({ id, name }) => [id, name]));
 
-/** Prints how Terraform forgets the resources that were found, including those that an object manages already. */
-async function releaseFromTerraform(
-  { resources, others }: TerraformState,
-  found: ReadonlyMap<Kind, readonly Remote[]>,
+/** How Terraform forgets the resources that were found, including those that an object manages already. */
+function blocksFor({ resources }: TerraformState, found: ReadonlyMap<Kind, readonly Remote[]>): string {
+  const ids = new Set([...found.values()].flatMap((remotes) => remotes.map(({ id }) => id)));
+  return removedBlocks(resources.filter(({ id }) => ids.has(id)));
+}
+
+function tellOfTerraform(
+  { others }: TerraformState,
+  removed: string,
   { output }: ImportFlags,
   terminal: Terminal,
-): Promise<void> {
-  const ids = new Set([...found.values()].flatMap((remotes) => remotes.map(({ id }) => id)));
-  const blocks = removedBlocks(resources.filter(({ id }) => ids.has(id)));
+): void {
   if (output === undefined)
-    terminal.warn(["Add to the configuration of Terraform, in place of the resources:", ...blocks.split("\n")]);
-  else {
-    await writeFile(join(output, "removed.tf"), blocks);
+    terminal.warn(["Add to the configuration of Terraform, in place of the resources:", ...removed.split("\n")]);
+  else if (removed !== "")
     terminal.warn(`Move ${join(output, "removed.tf")} to the configuration of Terraform, in place of the resources`);
-  }
   if (others.length > 0) terminal.warn(`Not of this service, and left to Terraform: ${others.join(", ")}`);
 }
 
@@ -151,17 +156,13 @@ async function print(manifests: readonly Manifest[], { namespace }: ImportFlags,
 }
 
 /** One file for each object, and one that `kubectl apply` does not read until it is filled in and renamed. */
-async function write(manifests: readonly Manifest[], folder: string, { namespace }: ImportFlags): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new CommandError(`Give another -o: ${textOf(error)}`);
-  });
-  for (const { kind, name, yaml } of manifests) {
-    await writeFile(join(folder, `${kind.toLowerCase()}-${name}.yaml`), yaml);
-  }
+function filesOf(manifests: readonly Manifest[], removed: string, { namespace }: ImportFlags): Map<string, string> {
+  const files = manifests.map(({ kind, name, yaml }): [string, string] => [`${kind.toLowerCase()}-${name}.yaml`, yaml]);
   const secrets = manifests.flatMap((manifest) => manifest.secrets);
-  if (secrets.length === 0) return;
   const hint = "# Fill in what is empty, then: kubectl apply -f secrets.yaml.example\n";
-  await writeFile(join(folder, "secrets.yaml.example"), hint + secretsYAML(secrets, namespace));
+  if (secrets.length > 0) files.push(["secrets.yaml.example", hint + secretsYAML(secrets, namespace)]);
+  if (removed !== "") files.push(["removed.tf", removed]);
+  return new Map(files);
 }
 
 function report(

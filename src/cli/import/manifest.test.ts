@@ -2,13 +2,14 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { APIKey } from "../../kinds/api-key.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
+import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
-import { type Imported, lookupOf, manifestOf, secretsYAML } from "./manifest.ts";
+import { type Imported, lookupOf, manifestOf, manifestsOf, secretsYAML } from "./manifest.ts";
 
 const policy: Imported = { kind: IPPolicy, name: "office", remote: { id: "ipp_1" } };
 const address: Imported = { kind: ReservedAddress, name: "ssh", remote: { id: "ra_1", addr: "a.example:7" } };
@@ -105,4 +106,28 @@ test("a route is identified by its fields, and not adopted", () => {
     deletionPolicy: "Retain",
     ipRestriction: { ipPolicyRefs: [{ name: "office" }] },
   });
+});
+
+test("what the API server would refuse is left out and told, and nothing refers to it by name", () => {
+  const headers = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`x-${index}`, "1"]));
+  const many = { id: "bkdhr_1", status_code: 200, body: "a", headers };
+  const wrong = manifestOf({ kind: HTTPResponseBackend, name: "many", remote: many }, () => undefined, { mark: true });
+  expect({ leftOut: wrong.leftOut, refusal: wrong.refusal }).toEqual({ leftOut: ["headers"], refusal: undefined });
+
+  const half = manifestOf(
+    { kind: IPPolicy, name: "half", remote: { id: "ipp_1", description: "\ud800" } },
+    () => undefined,
+    { mark: true },
+  );
+  expect({ leftOut: half.leftOut, refusal: half.refusal }).toEqual({ leftOut: ["description"], refusal: undefined });
+
+  const destination = { kind: EventDestination, name: "empty", remote: { id: "ed_1", format: "json", target: {} } };
+  const strange: Imported = { kind: IPPolicy, name: "office", remote: { id: "ipp_1\u2028---" } };
+  const user = {
+    ...edge,
+    remote: { id: "edgtcp_1", ip_restriction: { enabled: true, ip_policies: [{ id: "ipp_1\u2028---" }] } },
+  };
+  const { manifests, refused } = manifestsOf([destination, strange, user], { mark: true });
+  expect(refused.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["EventDestination", "IPPolicy"]));
+  for (const { yaml } of manifests) expect(yaml).not.toContain("name: office");
 });
