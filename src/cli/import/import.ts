@@ -3,7 +3,6 @@ import { ownerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
-import { textOf } from "../../runtime/log.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";

@@ -60,8 +60,8 @@ const forPrograms = [
   ...["orphans --unmanaged -o name", "status -o json", "status -o yaml", "doctor -o json"],
 ];
 
-/** They print no text of the account, and none of the objects but their names. */
-const silent = ["doctor", "users sshcredential", "uninstall"];
+/** They print no text of the account, and of objects only names; import leaves out what has such an id. */
+const silent = ["doctor", "users sshcredential", "uninstall", "import", "orphans --unmanaged --import"];
 
 const terminals: Partial<Terminal>[] = [{}, { columns: 80, hasColours: true }];
 
