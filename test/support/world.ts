@@ -147,14 +147,14 @@ export class World<O extends TestOperator = TestOperator> {
     await this.kubectl("delete", kind, name, ...args);
   }
 
-  /** Asks until the answer is neither undefined nor false. Fails after a time. */
+  /** Asks until the answer is neither undefined nor false. Fails after a time, with the last lines of the operator. */
   async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 120): Promise<T> {
     const begin = Date.now();
     for (;;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;
       const passed = Date.now() - begin;
-      if (passed > seconds * 1000) throw new Error(`Not within ${seconds} s: ${what}`);
+      if (passed > seconds * 1000) throw new Error(`Not within ${seconds} s: ${what}\n${this.tail()}`);
       // asks less often after a while: reading long lists slows the cluster down
       await sleep(Math.min(Math.max(passed / 10, 50), 500));
     }

@@ -21,6 +21,17 @@ test("a failure says what failed, why, what the operator printed, and how to rep
   ]);
 });
 
+test("a hook that fails has the lines of its error", () => {
+  const errors = [{ message: "Not within 120 s\nline of the operator" }];
+  expect(describeFailure({ ...failure, name: "", errors, operator: undefined })).toEqual([
+    "",
+    "FAILED test/chaos/clock.test.ts",
+    "  because Not within 120 s",
+    "    line of the operator",
+    "  again: npm run test:file -- --project cluster test/chaos/clock.test.ts",
+  ]);
+});
+
 test("a file that cannot be imported has no test, and no operator", () => {
   const file = "test/nightly/flux.test.ts";
   const errors = [{ message: "Cannot find module" }];

@@ -11,16 +11,21 @@ export interface Failure {
 }
 
 const NIGHTLY = nightlyTests.map((pattern) => pattern.slice(0, pattern.indexOf("*")));
+/** Of an error. */
+const MOST_LINES = 60;
 /** Random tests name the variable with their seed, and its value. */
 const SEED = /\b([A-Z]+_SEED)=(\d+)/g;
 
 /** Lines that say what failed, why, what the operator printed last, and how to repeat it. */
 export function describeFailure(failure: Failure): string[] {
   const { file, name, errors, operator } = failure;
+  // without a test, as in a hook, nobody but the error may have these lines
+  const more = operator ? [] : errors.flatMap(({ message }) => message.split("\n").slice(1, MOST_LINES));
   return [
     "",
     `FAILED ${[file, name].filter(Boolean).join(" > ")}`,
     ...errors.map(({ message }) => `  because ${message.split("\n")[0]}`),
+    ...more.map((line) => `    ${line}`),
     ...(operator ? ["  The operator's last lines:", ...operator.split("\n").map((line) => `    ${line}`)] : []),
     `  again: ${commandFor(failure)}`,
   ];
