@@ -31,6 +31,86 @@ test("values are those that kubectl reads, which are those of YAML 1.1 without i
   });
 });
 
+test.each([
+  ...[
+    ["0o777", 511],
+    ["0700", 448],
+    ["0X1F", 31],
+    ["0b11", 3],
+    ["5e2", 500],
+    ["5_00", 500],
+    ["1__0", 10],
+    ["-017", -15],
+  ],
+  ...[
+    ["08", 8],
+    [".5", 0.5],
+    ["+5", 5],
+    ["-_5_", -5],
+    ["0x1p3", "0x1p3"],
+    ["1e400", "1e400"],
+    ["12:30", "12:30"],
+  ],
+  ...[
+    ["10.0.0.1", "10.0.0.1"],
+    ["2026-01-01", "2026-01-01"],
+    ["12ab", "12ab"],
+    ["!!int '5'", 5],
+  ],
+])("kubectl reads %s as %j", (source, value) => {
+  const { manifests, problems } = parsed(`${policy}spec: {x: ${source}}\n`);
+  expect([manifests[0]?.object["spec"], problems]).toEqual([{ x: value }, []]);
+});
+
+const json = (name: string) =>
+  JSON.stringify({ ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" }, metadata: { name } });
+
+test.each([
+  ["one after the other", `${json("a")}${json("b")}`, ["0.yaml:1", "0.yaml:1"]],
+  [
+    "on lines of their own, with braces and quotes in texts",
+    `\n${json('a"}{')}\r\n\n${json("b")}\n`,
+    ["0.yaml:2", "0.yaml:4"],
+  ],
+])("several JSON objects in one file are read: %s", (_, text, where) => {
+  const { manifests, problems } = parsed(text);
+  expect([manifests.map((one) => one.where), problems]).toEqual([where, []]);
+});
+
+test("a file that begins with a brace and is no JSON is read as YAML", () => {
+  const flow = "{apiVersion: tunnelgateway.dev/v1, kind: IPPolicy, metadata: {name: a}}\n---\n";
+  expect(parsed(`${flow}${policy}`).manifests.map(({ where }) => where)).toEqual(["0.yaml:1", "0.yaml:3"]);
+});
+
+test("a file is read whatever its line ends, and refused if it is no UTF-8", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manifests-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const given = async (name: string, bytes: Uint8Array) => {
+    await writeFile(join(folder, name), bytes);
+    const { manifests, problems } = await readManifests({ filename: [join(folder, name)] });
+    return [
+      ...manifests.map(({ object }) => object.metadata.name),
+      ...problems.map((line) => line.replace(folder, "")),
+    ];
+  };
+  expect(
+    await given(
+      "crlf.yaml",
+      Buffer.from(`\ufeff${policy}---\n${policy.replace("office", "b")}`.replaceAll("\n", "\r\n")),
+    ),
+  ).toEqual(["office", "b"]);
+  const refused = (name: string) => [`/${name}: Save it as UTF-8: it has another encoding`];
+  expect(await given("utf-16.yaml", Buffer.from(`\ufeff${policy}`, "utf16le"))).toEqual(refused("utf-16.yaml"));
+  expect(await given("bare.yaml", Buffer.from(policy, "utf16le"))).toEqual(refused("bare.yaml"));
+  expect(await given("latin.yaml", Buffer.from(policy.replace("office", "b\u00fcro"), "latin1"))).toEqual(
+    refused("latin.yaml"),
+  );
+});
+
+test("an address is no file, and the message says what to do", async () => {
+  await expect(readManifests({ filename: ["https://example.com/a.yaml"] })).rejects.toThrow(/^Download https:.* first/);
+});
+
 test("files of a folder that are no manifests or cannot be read are left out or reported", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manifests-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -54,6 +134,11 @@ test("lists are split into objects, and objects of other kinds are left out", ()
 
 test.each([
   ["no YAML", "a: [", /^0\.yaml:1: Correct the YAML: /],
+  [
+    "a number that JSON has not",
+    `${policy}spec: {x: -.inf}`,
+    /^0\.yaml:4: Correct the YAML: Write a number that JSON has/,
+  ],
   ["no manifest", "hello: there", /^0\.yaml:1: This is no manifest/],
   ["a text", "hello", /^0\.yaml:1: This is no manifest/],
   ["an unknown kind", policy.replace("IPPolicy", "IPPolice"), /^0\.yaml:1: tunnelgateway.dev\/v1 has no kind IPPolice/],

@@ -1,11 +1,13 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { text as textOf } from "node:stream/consumers";
+import { buffer as bytesOf } from "node:stream/consumers";
 import { type DocumentOptions, LineCounter, type ParseOptions, parseAllDocuments, type SchemaOptions } from "yaml";
 import { customResources } from "../../kinds/index.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
 import { CommandError, UsageError } from "../terminal/terminal.ts";
+import { documentsOf } from "./json-documents.ts";
+import { numbersAsKubectl } from "./kubectl-numbers.ts";
 import { kustomize } from "./kustomize.ts";
 
 /** An object as a file describes it. */
@@ -48,21 +50,30 @@ export async function readManifests({
 
 async function readFiles(path: string, recursive: boolean, result: Manifests): Promise<void> {
   for (const file of await filesOf(path, recursive)) {
-    const text = await textIn(file);
-    if (text === undefined) result.problems.push(`${file}: It cannot be read`);
-    else parse(text, file === "-" ? "stdin" : file, result);
+    const name = file === "-" ? "stdin" : file;
+    const bytes = await (file === "-" ? bytesOf(process.stdin) : readFile(file).catch(() => undefined));
+    const text = bytes && textOf(bytes);
+    if (text !== undefined) parse(text, name, result);
+    else result.problems.push(`${name}: ${bytes ? "Save it as UTF-8: it has another encoding" : "It cannot be read"}`);
   }
 }
 
-/** Undefined: the file cannot be read. */
-const textIn = (file: string): Promise<string | undefined> =>
-  file === "-" ? textOf(process.stdin) : readFile(file, "utf8").catch(() => undefined);
+/** Undefined: these bytes are no UTF-8, as those of UTF-16 are. A byte order mark is left out. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
 /** The manifests of a folder, or the one file. */
 export async function filesOf(path: string, recursive: boolean): Promise<string[]> {
   if (path === "-") return [path];
+  if (/^https?:\/\//i.test(path)) throw new CommandError(`Download ${path} first: -f reads files and folders here`);
   try {
     if (!(await stat(path)).isDirectory()) return [path];
   } catch {
@@ -78,7 +89,7 @@ export async function filesOf(path: string, recursive: boolean): Promise<string[
 /** As kubectl reads YAML: version 1.1, but times and dates are texts. */
 const asKubectl: ParseOptions & DocumentOptions & SchemaOptions = {
   version: "1.1",
-  customTags: (tags) => tags.filter((tag) => typeof tag === "string" || !isTime(tag)),
+  customTags: (tags) => numbersAsKubectl(tags.filter((tag) => typeof tag === "string" || !isTime(tag))),
 };
 
 const isTime = ({ tag, ...more }: { tag: string; format?: string }): boolean =>
@@ -86,6 +97,13 @@ const isTime = ({ tag, ...more }: { tag: string; format?: string }): boolean =>
 
 /** Adds the manifests in a text. Objects of other APIs are left out, since a folder may hold a whole application. */
 export function parse(text: string, file: string, result: Manifests): void {
+  const documents = documentsOf(text);
+  if (!documents) parseYAML(text, file, result);
+  for (const { value, line } of documents ?? [])
+    for (const item of itemsOf(value)) add(item, `${file}:${line}`, result);
+}
+
+function parseYAML(text: string, file: string, result: Manifests): void {
   const lines = new LineCounter();
   for (const document of parseAllDocuments(text, { ...asKubectl, lineCounter: lines })) {
     const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
