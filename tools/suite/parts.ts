@@ -26,9 +26,18 @@ export const quickTests: readonly string[] = [
   ...["account-keys", "forged-intents", "identity", "key-at-start", "other-account", "shared-account", "tenancy"].map(
     (name) => `test/integration/accounts/${name}.test.ts`,
   ),
-  ...["diff", "graph", "import", "manifest-text", "move", "orphans", "plan", "status", "uninstall"].map(
-    (name) => `test/integration/commands/${name}.test.ts`,
-  ),
+  ...[
+    "diff",
+    "graph",
+    "import",
+    "manifest-numbers",
+    "manifest-text",
+    "move",
+    "orphans",
+    "plan",
+    "status",
+    "uninstall",
+  ].map((name) => `test/integration/commands/${name}.test.ts`),
   ...["brakes", "fair", "quiet"].map((name) => `test/integration/costs/${name}.test.ts`),
   ...["disaster", "npm-start", "rollback", "unread-namespace"].map(
     (name) => `test/integration/installations/${name}.test.ts`,
