@@ -51,7 +51,13 @@ function clusterOf({ file, entry }: { file: string; entry: Entry }) {
     ca: fileOrData(file, entry, "certificate-authority"),
     skipVerification: entry["insecure-skip-tls-verify"] === true,
     servername: text(entry["tls-server-name"]),
+    execConfig: extensionOf(entry, "client.authentication.k8s.io/exec"),
   };
+}
+
+function extensionOf({ extensions }: Entry, name: string): unknown {
+  const all = Array.isArray(extensions) ? (extensions as ({ name?: unknown; extension?: unknown } | null)[]) : [];
+  return all.find((one) => one?.name === name)?.extension;
 }
 
 function userOf({ file, entry }: { file: string; entry: Entry }) {

@@ -195,6 +195,50 @@ describe("loadConnection", () => {
     expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer beside" });
   });
 
+  // as client-go gives it: rest/exec.go and plugin/pkg/client/auth/exec
+  it("tells a plug-in which cluster it is for, if the user entry asks for that, and that nobody can answer it", async () => {
+    writeFileSync(join(folder, "plugin"), `#!/bin/sh\ncat\nprintf '%s' "$KUBERNETES_EXEC_INFO" >&2\nexit 1\n`, {
+      mode: 0o755,
+    });
+    writeFileSync(join(folder, "ca.pem"), "the authority");
+    const cluster = {
+      server: "https://10.0.0.1:6443/",
+      ...{
+        "certificate-authority": "ca.pem",
+        "certificate-authority-data": "",
+        "tls-server-name": "inner",
+        "proxy-url": "http://proxy:3128",
+      },
+      extensions: [{ name: "client.authentication.k8s.io/exec", extension: { audience: "prod" } }],
+    };
+    const told = async (more: object) => {
+      const { credentials } = loadConnection({
+        kubeconfig: write({ exec: { ...exec("./plugin").exec, ...more } }, cluster),
+      });
+      return JSON.parse(
+        await credentials({ fresh: false }).then(
+          () => "",
+          (error) => error.message,
+        ),
+      );
+    };
+    const info = { kind: "ExecCredential", apiVersion: "client.authentication.k8s.io/v1" };
+    expect(await told({})).toEqual({ ...info, spec: { interactive: false } });
+    expect(await told({ provideClusterInfo: true })).toEqual({
+      ...info,
+      spec: {
+        interactive: false,
+        cluster: {
+          server: "https://10.0.0.1:6443",
+          "tls-server-name": "inner",
+          "certificate-authority-data": pem("the authority"),
+          "proxy-url": "http://proxy:3128",
+          config: { audience: "prod" },
+        },
+      },
+    });
+  });
+
   it("runs a plug-in again that has failed, without a refusal of the server", async () => {
     const plugin = join(folder, "plugin");
     const { credentials } = loadConnection({ kubeconfig: write(exec(plugin)) });

@@ -1,8 +1,11 @@
 import { type SpawnOptions, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { KubeConfig, User } from "@kubernetes/client-node";
 import type { TlsOptions } from "../../http/dispatcher.ts";
 import type { Connection, Credentials } from "./connection.ts";
+import { readKubeconfig } from "./kubeconfig-file.ts";
+import type { RestConfig } from "./rest-config.ts";
 
 const PLUGIN_MS = 60_000;
 
@@ -44,6 +47,8 @@ async function load(files: readonly string[], context: string | undefined, limit
   }
   limitPlugins(config, limitMs);
   if (context) config.setCurrentContext(context);
+  const server = readKubeconfig(files, context);
+  config.users = config.users.map((user) => ({ ...user, exec: informed(user.exec, server) }));
   leaveRenewalToKubectl(config);
   // client-node refuses plain http, which `kubectl proxy` serves, unless TLS verification is off
   config.clusters = config.clusters.map((cluster) =>
@@ -69,11 +74,40 @@ function beside(file: string, exec: { command?: string } | null | undefined): ty
   return { ...exec, command: resolve(dirname(file), exec.command) };
 }
 
-/** Ends a plug-in that runs longer than this. It may be waiting for input, which nobody can give it here. */
+interface Exec {
+  apiVersion?: string;
+  env?: readonly { name: string; value: string }[];
+  provideClusterInfo?: boolean;
+}
+
+/** A plug-in reads from this variable for which cluster it is asked, and that nobody can answer it, as with kubectl. */
+function informed(exec: Exec | null | undefined, server: RestConfig): Exec | null | undefined {
+  if (!exec) return exec;
+  const cluster = exec.provideClusterInfo === true && { cluster: clusterFor(server) };
+  const info = { kind: "ExecCredential", apiVersion: exec.apiVersion, spec: { ...cluster, interactive: false } };
+  return { ...exec, env: [...(exec.env ?? []), { name: "KUBERNETES_EXEC_INFO", value: JSON.stringify(info) }] };
+}
+
+/** The `Cluster` of client.authentication.k8s.io/v1. A certificate is always given by its content. */
+const clusterFor = ({ server, servername, skipVerification, ca, proxyUrl, execConfig }: RestConfig) => ({
+  server,
+  "tls-server-name": servername,
+  "insecure-skip-tls-verify": skipVerification || undefined,
+  "certificate-authority-data": ca.data ?? (ca.file && readFileSync(ca.file, "base64")),
+  "proxy-url": proxyUrl,
+  config: execConfig,
+});
+
+/** Ends a plug-in that runs longer than this, and gives it no input: nobody is there who could answer it. */
 function limitPlugins(config: KubeConfig, limitMs: number): void {
   const { authenticators } = config as unknown as { authenticators: { execFn?: typeof spawn }[] };
   const limited = (command: string, args: string[], options: SpawnOptions) =>
-    spawn(command, args ?? [], { ...options, timeout: limitMs, killSignal: "SIGKILL" });
+    spawn(command, args ?? [], {
+      ...options,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: limitMs,
+      killSignal: "SIGKILL",
+    });
   for (const authenticator of authenticators) if (authenticator.execFn) authenticator.execFn = limited as typeof spawn;
 }
 

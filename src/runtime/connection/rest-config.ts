@@ -10,6 +10,8 @@ export interface RestConfig {
   server: string;
   namespace?: string | undefined;
   proxyUrl?: string | undefined;
+  /** What the entry of the cluster says to credential plug-ins. */
+  execConfig?: unknown;
   ca: FileOrData;
   skipVerification?: boolean | undefined;
   servername?: string | undefined;
