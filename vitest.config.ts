@@ -20,6 +20,7 @@ const isShuffled = process.argv.some((argument) => argument.startsWith("--sequen
 const limits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
 
 const onCluster = {
+  setupFiles: ["src/runtime/testing/seeded.ts"],
   globalSetup: ["tools/cluster/global-setup.ts"],
   isolate: false,
   // for the operators that tests start, several hundred times in all

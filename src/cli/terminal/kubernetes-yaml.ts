@@ -70,5 +70,5 @@ function quoteIfNeeded(node: Scalar): void {
   if (!isPlain(value) || /^\s|\s$/u.test(value) || LIKE_NUMBER.test(value)) node.type = Scalar.QUOTE_DOUBLE;
 }
 
-/** What begins like a number is one to some parser: `0X1F`, `1__0` and `+12e03` are to that of kubectl. */
-const LIKE_NUMBER = /^[-+]?[.0-9][-+.0-9a-fox_:]*$/i;
+/** What begins like a number is one to some parser: `0X1F`, `1__0`, `+_7` and `+12e03` are to that of kubectl. */
+const LIKE_NUMBER = /^[-+.0-9][-+.0-9a-fox_:]*$/i;

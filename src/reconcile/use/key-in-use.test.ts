@@ -116,6 +116,17 @@ describe("the key of the operator or of a GatewayAccount", () => {
     expect(scene.cluster.exists(key)).toBe(false);
   });
 
+  it("is not protected when nobody was given its token: its create was interrupted, and then the object deleted", async () => {
+    uses("the operator");
+    scene.gateway.loseAnswer("create");
+    const other = await scene.apply(APIKey, "other", { tokenSecretName: "other-token" });
+    expect(rows()).toHaveLength(2);
+    scene.restart();
+    await scene.deleteAndSettle(other);
+    expect(scene.cluster.exists(other)).toBe(false);
+    expect(rows()).toEqual([scene.idOf(key)]);
+  });
+
   it("is not deleted when its Secret was lost while no process ran, and it was replaced", async () => {
     const old = scene.idOf(key);
     uses("the operator");

@@ -1,9 +1,9 @@
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { ACCOUNT_KIND, secretAnnotations } from "../../schema/contract.ts";
 import type { KeyUser, KnownKey } from "../cluster.ts";
-import { type ReconcileContext, readRemote } from "../context.ts";
+import { type ReconcileContext, readRemote, remotesOf } from "../context.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
-import { tokenRecordOf } from "./token-records.ts";
+import { recordLostToken, tokenRecordOf } from "./token-records.ts";
 
 // An object can stand for the API key with which the operator, or a GatewayAccount, sends its requests. If this key
 // were deleted, nothing in the account could be changed or deleted any more.
@@ -34,6 +34,8 @@ export async function refuseWhileKeyUsed(context: ReconcileContext, id: string):
   if (!output?.shownOnce) return;
   const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
   if (secretName !== undefined) await noteStoredToken(context, id, { secretName, key: output.key });
+  const remote = remotesOf(context).cached(id);
+  if (remote) recordLostToken(context, remote);
   const known = knownOf(context, id);
   const users = cluster.usersOfKey(object, { ...known, secretName });
   if (users.length === 0)

@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { wasCreatedInLifetimeOf } from "../../objects/intent.ts";
-import { has, type ReconcileContext } from "../context.ts";
+import type { ReconcileContext } from "../context.ts";
 
 // Which id has which token is known only while the token is in its Secret. So a digest of the token is in the status,
 // made with a secret of the operator, from before the token is stored anywhere until its remote is gone. The next process
@@ -25,15 +25,15 @@ export function recordToken(
 }
 
 /**
- * Call it when the token of the present remote is not in its Secret. If an interrupted create made the remote and its
+ * Call it when the token of a remote is not in its Secret, or its object goes. If an interrupted create made the remote and its
  * token has no record, the token was never stored, so nobody has it. An object that is younger than its remote was
  * restored, and its status may have been lost.
  */
 export function recordLostToken(context: ReconcileContext, remote: Remote): void {
   const { account, object } = context;
   if (account.tokenDigestOf(remote.id) !== undefined || tokenRecordOf(context, remote.id) !== undefined) return;
-  const isNew = has(context, "Recovered") && wasCreatedInLifetimeOf(object, remote["created_at"]);
-  if (isNew) note(context, remote.id, NOBODY);
+  const isRecovered = context.changes.some((one) => one.type === "Recovered" && one.id === remote.id);
+  if (isRecovered && wasCreatedInLifetimeOf(object, remote["created_at"])) note(context, remote.id, NOBODY);
 }
 
 function note({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string, record: string): void {

@@ -150,6 +150,11 @@ describe("what nobody manages", () => {
     const credential = String(control.insert("ssh_credentials", { public_key: ed25519PublicKey() })["id"]);
     control.addSession({ credential_id: credential });
     expect((await run("users", credential)).stderr).toMatch(/^1 tunnel session uses SSHCredential /);
+    // An open create of an object of any namespace keeps all remotes that it may have made, also for other tests.
+    await world.until("no open create keeps them", async () => {
+      const { stdout } = await run("orphans", "--unmanaged", "-o", "json");
+      return [...policies, held, edge, domain, credential].every((id) => stdout.includes(id));
+    });
     control.clearRequests();
     const { code, stdout, stderr } = await run("orphans", "--unmanaged", "--delete", "--yes");
     expect({ code, stderr }).toMatchObject({
