@@ -72,8 +72,12 @@ async function removeMark({ move, tell }: MoveParts, { old, next }: Prepared, ac
   if (mark === undefined) return;
   const owner = objectOf(mark);
   if (owner !== textOf(move.from) && next && owner === textOf(move.to)) return;
-  if (owner !== textOf(move.from) || ownerOf(mark).cluster !== account.clusterID)
-    throw new CommandError(`${titleOf(move, move.from)} cannot give ${id} away: its owner mark names ${mark}`);
+  const refused = `${titleOf(move, move.from)} cannot give ${id} away: its owner mark names ${mark}`;
+  if (owner !== textOf(move.from)) throw new CommandError(refused);
+  if (ownerOf(mark).cluster !== account.clusterID)
+    throw new CommandError(
+      `${refused}. If the operator of this cluster has that CLUSTER_ID, set it for the command too`,
+    );
   refuseFixedMark(move, id, mark);
   const reason = await account.removeOwnerMark(move.kind, old, mark);
   if (reason !== undefined) throw new CommandError(`The mark of ${id} was not removed: ${reason}`);

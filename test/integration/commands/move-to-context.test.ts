@@ -19,7 +19,12 @@ const startGreen = (env: Readonly<Record<string, string>>) =>
   green.startOperator({ CLUSTER_ID: "green", ...env }, { gateway: blue.simulator });
 const move = (args: readonly string[] = [], killAt?: string) => {
   const places = [`${blue.namespace}/office`, `${green.namespace}/office`];
-  return command(blue, ["move", "ippolicy", ...places, "--to-context", context, ...args], {}, killAt);
+  return command(
+    blue,
+    ["move", "ippolicy", ...places, "--to-context", context, ...args],
+    { CLUSTER_ID: "blue" },
+    killAt,
+  );
 };
 const marks = () => blue.simulator.control.objects("ip_policies").map(({ metadata }) => metadata);
 
@@ -48,6 +53,17 @@ test("the same object in the other cluster is refused", async () => {
     code: 1,
     stderr: expect.stringMatching(/^Give another context: this one leads to the same IPPolicy /),
   });
+});
+
+test("a mark of another cluster is not removed, and the message says what to do if it is that of this one", async () => {
+  const places = [`${blue.namespace}/office`, `${green.namespace}/office`];
+  const { code, stderr } = await command(blue, ["move", "ippolicy", ...places, "--to-context", context]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/names blue\/.* set it for the command too$/m),
+  });
+  expect(blue.changesSent()).toEqual([]);
+  await blue.kubectl("annotate", "ippolicy", "office", `${annotations.releaseTo}-`);
 });
 
 test("a namespace without the right to adopt gets an error, and no other object manages the remote meanwhile", async () => {
@@ -93,7 +109,12 @@ test("the page moves an object with this command", async () => {
   const { status } = await blue.ready("IPPolicy", "office");
   const [from, to] = [`${blue.namespace}/office`, `${green.namespace}/office`];
   await using shell = await pluginShell(blue, {
-    env: { GATEWAY_BASE_URL: blue.simulator.url, GATEWAY_API_KEY: blue.simulator.apiKey, WATCH_NAMESPACES: "" },
+    env: {
+      GATEWAY_BASE_URL: blue.simulator.url,
+      GATEWAY_API_KEY: blue.simulator.apiKey,
+      WATCH_NAMESPACES: "",
+      CLUSTER_ID: "blue",
+    },
     substitutions: new Map([
       [`${from} ${from}`, `${from} ${to}`],
       ["--to-context green", `--to-context ${context}`],

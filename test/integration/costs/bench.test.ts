@@ -30,8 +30,8 @@ test("the bench runs all phases, and its counts are as expected", async () => {
     measured.map(({ phase, requests, writes }) => [phase, requests, writes]);
   // one of each resource, so that nothing is made that is there
   const lists = 2 / 20;
-  // the first process makes the Secret, and notes at it that there was nothing to sign, and that the API key is known
-  const keyOfIntents = 3 / 20;
+  // the first process makes the Secret, and notes at it that the API key is known
+  const keyOfIntents = 2 / 20;
   // one of each kind that can use a tunnel group, for a burst of deletions
   const uses = 4 / 20;
   expect(countsOf(figures.filter(({ peer }) => !peer))).toEqual([
