@@ -7,7 +7,8 @@ import { annotations, INTENT_KEY_SECRET } from "../../../src/schema/contract.ts"
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { useWorld } from "../../support/world.ts";
 
-// An editor of a namespace, and somebody who restores a backup, write create intents. The namespace may not adopt.
+// An editor of a namespace, and somebody who restores a backup, write create intents. The namespace may not adopt. The
+// kind is one of which no other test lists the leftovers, since an open create keeps all remotes that it may have made.
 
 const world = useWorld({
   process: true,
@@ -49,43 +50,43 @@ beforeAll(async () => {
 });
 
 const opaque = (description: string) => ({ description, metadata: "a text that is no JSON" });
-const policies = (description: string) =>
+const backends = (description: string) =>
   control()
-    .objects("ip_policies")
+    .objects("backends/http_response")
     .filter((row) => row["description"] === description);
-const theirs = (description: string) => control().insert("ip_policies", opaque(description)) as KubeJSON;
+const theirs = (description: string) => control().insert("backends/http_response", opaque(description)) as KubeJSON;
 
 const forged = (more: Partial<SignedIntent> = {}): string =>
   formatIntent({ signed: true, first: Date.now() - 60_000, last: Date.now(), ...more });
 
-const policy = (name: string, text?: string, signature?: string, description = name): KubeJSON => {
+const backend = (name: string, text?: string, signature?: string, description = name): KubeJSON => {
   const given = { [createIntent]: text, [createIntentSignature]: signature };
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return manifest("IPPolicy", name, opaque(description), { annotations: present }) as KubeJSON;
+  return manifest("HTTPResponseBackend", name, opaque(description), { annotations: present }) as KubeJSON;
 };
 
-const ready = (name: string) => world.ready("IPPolicy", name);
+const ready = (name: string) => world.ready("HTTPResponseBackend", name);
 
 async function deleted(name: string): Promise<void> {
-  await world.kube.delete("IPPolicy", name);
-  await world.gone("IPPolicy", name);
+  await world.kube.delete("HTTPResponseBackend", name);
+  await world.gone("HTTPResponseBackend", name);
 }
 
 /** A create that the service carries out, and whose operator is killed before it hears of that. */
 async function interrupted(name: string): Promise<KubeJSON> {
-  control().fault({ method: "POST", path: "/ip_policies", action: { hang: "after" } });
-  await world.kube.apply(policy(name));
-  const made = await world.until("it is made", async () => policies(name)[0]);
+  control().fault({ method: "POST", path: "/backends/http_response", action: { hang: "after" } });
+  await world.kube.apply(backend(name));
+  const made = await world.until("it is made", async () => backends(name)[0]);
   await world.operator.stop("SIGKILL");
   return made as KubeJSON;
 }
 
 describe("an editor of a namespace", () => {
   test("can write no status, and read no key", async () => {
-    await world.kube.apply(policy("status"));
+    await world.kube.apply(backend("status"));
     await ready("status");
-    const patch = ["patch", "ippolicy", "status", "--subresource=status", "--type=merge", "-p"];
-    const status = await asEditor([...patch, JSON.stringify({ status: { id: "ipp_theirs", origin: "Created" } })]);
+    const patch = ["patch", "httpresponsebackend", "status", "--subresource=status", "--type=merge", "-p"];
+    const status = await asEditor([...patch, JSON.stringify({ status: { id: "bkdhr_theirs", origin: "Created" } })]);
     expect(status.code).not.toBe(0);
     expect(status.stderr).toMatch(/forbidden/);
     const key = ["get", "secret", INTENT_KEY_SECRET, `--namespace=${home}`];
@@ -95,7 +96,7 @@ describe("an editor of a namespace", () => {
 
   test("adopts nothing with an old id, and deletes nothing", async () => {
     const remote = theirs("prized");
-    await editorApplies(policy("old", forged({ old: remote.id })));
+    await editorApplies(backend("old", forged({ old: remote.id })));
     const { status } = await ready("old");
     expect(status.id).not.toBe(remote.id);
     await deleted("old");
@@ -105,20 +106,20 @@ describe("an editor of a namespace", () => {
   test("adopts nothing by equal values, with a signature of their own or none", async () => {
     const remote = theirs("alike");
     for (const signature of [undefined, "AAAAAAAAAAAAAAAAAAAAAA"]) {
-      await editorApplies(policy("like", forged({ sent: opaque("alike") }), signature, "alike"));
+      await editorApplies(backend("like", forged({ sent: opaque("alike") }), signature, "alike"));
       const { status } = await ready("like");
       expect(status.id).not.toBe(remote.id);
       await deleted("like");
-      expect(policies("alike")).toHaveLength(1);
+      expect(backends("alike")).toHaveLength(1);
     }
   });
 
   test("adopts nothing with an old id on an object that has a remote", async () => {
     const remote = theirs("neighbour");
-    await world.kube.apply(policy("settled"));
+    await world.kube.apply(backend("settled"));
     const { status, metadata } = await ready("settled");
     const { code } = await asEditor([
-      ...["annotate", "ippolicy", "settled", "--overwrite"],
+      ...["annotate", "httpresponsebackend", "settled", "--overwrite"],
       `${createIntent}=${forged({ old: status.id, sent: opaque("neighbour") })}`,
       `${createIntentSignature}=${metadata.annotations[createIntentSignature]}`,
     ]);
@@ -133,28 +134,30 @@ describe("an editor of a namespace", () => {
 
   test("gains nothing by copying the intent of another object whose create is open", async () => {
     const made = await interrupted("original");
-    const { metadata } = (await world.kube.get("IPPolicy", "original")) as KubeJSON;
+    const { metadata } = (await world.kube.get("HTTPResponseBackend", "original")) as KubeJSON;
     const given = metadata.annotations;
-    await editorApplies(policy("copy", given[createIntent], given[createIntentSignature], "original"));
-    await world.kube.patch("IPPolicy", "original", { metadata: { annotations: { [annotations.paused]: "true" } } });
+    await editorApplies(backend("copy", given[createIntent], given[createIntentSignature], "original"));
+    await world.kube.patch("HTTPResponseBackend", "original", {
+      metadata: { annotations: { [annotations.paused]: "true" } },
+    });
     await start();
     const copy = await ready("copy");
     expect(copy.status.id).not.toBe(made.id);
     await deleted("copy");
-    await world.kube.annotate("IPPolicy", "original", { [annotations.paused]: null });
+    await world.kube.annotate("HTTPResponseBackend", "original", { [annotations.paused]: null });
     expect((await ready("original")).status.id).toBe(made.id);
   });
 });
 
 describe("an object from a backup, without its status", () => {
   test("finds its remote in its own cluster, under its own name, with another uid", async () => {
-    await world.kube.apply(policy("restored"));
+    await world.kube.apply(backend("restored"));
     const { status, metadata } = await ready("restored");
     await world.operator.stop("SIGKILL");
-    await world.kube.patch("IPPolicy", "restored", { metadata: { finalizers: null } });
-    await world.kube.delete("IPPolicy", "restored");
+    await world.kube.patch("HTTPResponseBackend", "restored", { metadata: { finalizers: null } });
+    await world.kube.delete("HTTPResponseBackend", "restored");
     const given = metadata.annotations;
-    await world.kube.apply(policy("restored", given[createIntent], given[createIntentSignature]));
+    await world.kube.apply(backend("restored", given[createIntent], given[createIntentSignature]));
     await start();
     const now = await ready("restored");
     expect(now.status.id).toBe(status.id);
@@ -162,13 +165,13 @@ describe("an object from a backup, without its status", () => {
   });
 
   test("adopts nothing in another cluster", async () => {
-    await world.kube.apply(policy("moved"));
+    await world.kube.apply(backend("moved"));
     const { status, metadata } = await ready("moved");
     await world.operator.stop("SIGKILL");
-    await world.kube.patch("IPPolicy", "moved", { metadata: { finalizers: null } });
-    await world.kube.delete("IPPolicy", "moved");
+    await world.kube.patch("HTTPResponseBackend", "moved", { metadata: { finalizers: null } });
+    await world.kube.delete("HTTPResponseBackend", "moved");
     const given = metadata.annotations;
-    await world.kube.apply(policy("moved", given[createIntent], given[createIntentSignature]));
+    await world.kube.apply(backend("moved", given[createIntent], given[createIntentSignature]));
     await start({ CLUSTER_ID: "another" });
     const now = await ready("moved");
     expect(now.status.id).not.toBe(status.id);
