@@ -28,19 +28,23 @@ function firstFlaw(value: unknown, isFlaw: (number: number) => boolean): Flaw | 
   const open: Place[] = [{ value, depth: 0, name: "" }];
   for (let place = open.pop(); place; place = open.pop()) {
     if (typeof place.value === "number" && isFlaw(place.value)) return { path: pathOf(place), what: "number" };
-    const members = membersOf(place);
+    const members = membersOf(place.value);
     if (members.length > 0 && place.depth >= MAX_DEPTH) return { path: pathOf(place), what: "deep" };
-    for (const member of members) open.push(member);
+    for (const [name, value] of members) if (mayHaveFlaw(value)) open.push(memberOf(place, name, value));
   }
   return undefined;
 }
 
-function membersOf(place: Place): Place[] {
-  const { value, depth } = place;
-  if (typeof value !== "object" || value === null) return [];
-  const nameOf = (name: string) => (Array.isArray(value) ? Number(name) : name);
-  return Object.entries(value).map(([name, of]) => ({ value: of, depth: depth + 1, name: nameOf(name), in: place }));
-}
+const membersOf = (value: unknown): [string, unknown][] =>
+  typeof value === "object" && value !== null ? Object.entries(value) : [];
+
+/** Most members are texts, and every row of every list is walked. */
+const mayHaveFlaw = (value: unknown): boolean => typeof value === "number" || typeof value === "object";
+
+const memberOf = (place: Place, name: string, value: unknown): Place => ({
+  ...{ value, depth: place.depth + 1, in: place },
+  name: Array.isArray(place.value) ? Number(name) : name,
+});
 
 /** Beyond 2^53, several whole numbers become the same one when they are read. */
 const isInexact = (number: number): boolean =>

@@ -15,10 +15,7 @@ export interface SignedIntent {
   first: number;
   /** When the intent of the latest create was recorded; epoch milliseconds. */
   last: number;
-  /**
-   * The GatewayAccount to which the create was sent; empty for the operator's own credentials. Not set by earlier
-   * versions.
-   */
+  /** The GatewayAccount to which the create was sent; empty for the operator's own credentials. */
   account?: string | undefined;
   /** The id in the status at that time, of a remote that was gone or had to be replaced. */
   old?: string | undefined;
@@ -26,7 +23,7 @@ export interface SignedIntent {
   fields?: readonly string[] | undefined;
   /**
    * The body that was sent, without secrets. Set only if the remote has no owner mark and has to be found by its
-   * fields. Earlier versions did not set it for entries of lists.
+   * fields, and only if it fits into the annotation.
    */
   sent?: Body | undefined;
 }

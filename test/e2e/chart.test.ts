@@ -1,14 +1,13 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { customResources } from "../../src/kinds/index.ts";
 import { createTelemetry } from "../../src/operator/metrics/telemetry.ts";
 import { intentKeyGrants } from "../../src/schema/access.ts";
 import { parseLabelSelector } from "../../src/schema/label-selector.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
-import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
+import { chart, objectsIn, set, succeeded, useHelm } from "./support/helm.ts";
 
 const required = set({ "gateway.baseURL": "https://api.gateway.example" });
 const monitoring = set({
@@ -30,13 +29,7 @@ const everything = [
   `extraObjects=[${JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-extra" } })}]`,
 ];
 
-let home: string;
-let helm: Helm;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "helm-"));
-  helm = await helmFor({ home });
-}, 600_000);
-afterAll(() => rm(home, { recursive: true }));
+const helm = useHelm();
 
 const template = (...args: string[]) =>
   succeeded(helm("template", "gateway", chart, "--namespace", "operator", ...required, ...args));

@@ -1,18 +1,11 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { chart, type Helm, helmFor, succeeded } from "./support/helm.ts";
+import { chart, succeeded, useHelm } from "./support/helm.ts";
 
 /** Every value of the chart changes what Helm renders, so that none is written down in vain. */
-let home: string;
-let helm: Helm;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "helm-"));
-  helm = await helmFor({ home });
-}, 600_000);
-afterAll(() => rm(home, { recursive: true }));
+const helm = useHelm();
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,19 +1,12 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig } from "../../src/config.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
-import { chart, type Helm, helmFor, objectsIn } from "./support/helm.ts";
+import { chart, objectsIn, useHelm } from "./support/helm.ts";
 
 /** What the operator refuses at its start is refused by the chart, with the name of the value. */
-let home: string;
-let helm: Helm;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "helm-"));
-  helm = await helmFor({ home });
-}, 600_000);
-afterAll(() => rm(home, { recursive: true }));
+const helm = useHelm();
 
 interface Rendered {
   readonly refusal: string | undefined;

@@ -42,8 +42,6 @@ export interface Credentials {
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
-type GatewayAccount = AccountKeyObject;
-
 /**
  * Finds the account as the operator does: by flags; else the GatewayAccount that `--account` names, or the one called
  * `default` in the namespace; else by the environment. Throws CommandError when there is none.
@@ -93,15 +91,15 @@ async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
 type Ref = NonNullable<Credentials["gatewayAccount"]>;
 
 /** Undefined when there is no such GatewayAccount. */
-async function gatewayAccountOf(client: KubeClient, ref: Ref): Promise<GatewayAccount | undefined> {
-  return await client.get<GatewayAccount>(typeOf(GatewayAccountKind), ref).catch((error) => {
+async function gatewayAccountOf(client: KubeClient, ref: Ref): Promise<AccountKeyObject | undefined> {
+  return await client.get<AccountKeyObject>(typeOf(GatewayAccountKind), ref).catch((error) => {
     if (isNotFound(error) || isKindAbsent(error)) return undefined;
     throw refused(error, `get gatewayaccounts.tunnelgateway.dev in namespace ${ref.namespace}`);
   });
 }
 
 async function credentialsOf(
-  object: GatewayAccount,
+  object: AccountKeyObject,
   ref: Ref,
   client: KubeClient,
   config: AccountConfig,

@@ -59,20 +59,18 @@ export class KeyRecords implements KeyRecording {
   }
 
   recordOf({ key, baseURL }: Pick<Credentials, "key" | "baseURL">, apiKey: string): string {
-    const { secret, installation } = this.#options;
-    const whose = key === "" ? { installation } : { account: key };
-    // An object here, while an intent is signed as an array. So the signature of an intent is never a valid record.
-    const signed = JSON.stringify({ ...whose, baseURL, apiKey: apiKey.trim() });
-    return createHmac("sha256", secret()).update(signed).digest().subarray(0, RECORD_BYTES).toString("base64url");
+    const whose = key === "" ? { installation: this.#options.installation } : { account: key };
+    return this.#recordFor({ ...whose, baseURL, apiKey: apiKey.trim() });
   }
 
   tokenRecordOf(digest: string): string {
-    const signed = JSON.stringify({ token: digest });
-    return createHmac("sha256", this.#options.secret())
-      .update(signed)
-      .digest()
-      .subarray(0, RECORD_BYTES)
-      .toString("base64url");
+    return this.#recordFor({ token: digest });
+  }
+
+  /** An object is signed here, and an array for an intent. So the signature of an intent is never a valid record. */
+  #recordFor(signed: object): string {
+    const digest = createHmac("sha256", this.#options.secret()).update(JSON.stringify(signed)).digest();
+    return digest.subarray(0, RECORD_BYTES).toString("base64url");
   }
 
   async has(holder: Holder, record: string): Promise<boolean> {

@@ -332,7 +332,7 @@ describe("a deletion while the status has no id", () => {
     expect(scene.gateway.remotesOf(TCPEdge.resource)).toEqual([]);
   });
 
-  it("finds the remote by its values without references, and no other one, where an earlier version recorded none", async () => {
+  it("finds the remote by its values without references, and no other one, where the intent has no body", async () => {
     const seed = (description: string) => scene.gateway.seed(TCPEdge.resource, { description, metadata: "opaque" });
     const [theirs, ours] = [seed("theirs"), seed("ours")];
     const spec = { description: "ours", metadata: "opaque", ...restricted("gone") };

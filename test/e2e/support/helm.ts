@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { helmBinary } from "../../../tools/cluster/build/build.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
@@ -22,6 +25,18 @@ export async function helmFor({
     ...{ HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
   };
   return (...args) => run(binary, args, { env });
+}
+
+/** For the top of a test file: a Helm with a home of its own, which is removed after the tests. Reaches no cluster. */
+export function useHelm(): Helm {
+  let home: string;
+  let helm: Helm;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "helm-"));
+    helm = await helmFor({ home });
+  });
+  afterAll(() => rm(home, { recursive: true }));
+  return (...args) => helm(...args);
 }
 
 /** What it printed; throws with what it complained of. */

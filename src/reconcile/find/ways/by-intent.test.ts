@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const ids = () => scene.gateway.remotesOf(TunnelGroupBackend.resource).map(({ id }) => id);
 
-/** What an earlier version left, which recorded no body: the create, its intent, and no status. */
+/** What is left of a create whose body did not fit into the annotation, when its status was lost. */
 function leaveIntentWithoutBody(object: ManagedObject): void {
   const intent = signedIntentOf(scene.cluster.now(object));
   if (!intent) throw new TypeError("no intent was recorded");
@@ -75,7 +75,7 @@ it("a create did not make a remote with another value in a field that never chan
   expect(scene.idOf(object)).not.toBe(theirs.id);
 });
 
-describe("a create of an earlier version, whose intent has no body", () => {
+describe("a create whose body did not fit into its intent", () => {
   const spec = { metadata, description: "the database", endpointConfigurationId: "ec_1" };
   const addresses = () => scene.gateway.remotesOf(ReservedAddress.resource);
 

@@ -20,7 +20,7 @@ const types = (): string[] => {
   return (sources ?? []).map(({ type }) => type);
 };
 
-/** An entry whose create was interrupted in an earlier version, which did not record what it had sent. */
+/** An entry whose create was interrupted, and whose intent does not have what was sent. */
 async function interrupted(): Promise<ManagedObject> {
   const object = await scene.apply(EventSource, "one", { subscriptionRef: { name: "audit" }, type: "a.v0" });
   const intent = signedIntentOf(scene.cluster.now(object));
@@ -31,7 +31,7 @@ async function interrupted(): Promise<ManagedObject> {
   return object;
 }
 
-it("an entry that an earlier version has made is found at once, and goes with its object", async () => {
+it("an entry whose intent has no body is found at once, and goes with its object", async () => {
   scene.gateway.loseAnswer("createSource");
   const object = await interrupted();
   await scene.reconcile(object);
@@ -41,7 +41,7 @@ it("an entry that an earlier version has made is found at once, and goes with it
   expect(types()).toEqual([]);
 });
 
-it("an entry that an earlier version may still make is waited for, and then made once", async () => {
+it("an entry whose intent has no body, and that may still be made, is waited for, and then made once", async () => {
   scene.gateway.swallow("createSource");
   const object = await interrupted();
   scene.resetCounts();
