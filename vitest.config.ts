@@ -20,7 +20,7 @@ const isShuffled = process.argv.some((argument) => argument.startsWith("--sequen
 const limits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
 
 const onCluster = {
-  setupFiles: ["src/runtime/testing/seeded.ts"],
+  setupFiles: ["test/fakes/runtime/seeded.ts"],
   globalSetup: ["tools/cluster/global-setup.ts"],
   isolate: false,
   // for the operators that tests start, several hundred times in all
@@ -38,7 +38,7 @@ const projects = (mode: string) => [
       exclude: [...configDefaults.exclude, ...clusterTests, ...siteTests, ...nightlyTests],
       // importing everything anew for each file took more than half of the time
       isolate: false,
-      setupFiles: ["src/runtime/testing/seeded.ts"],
+      setupFiles: ["test/fakes/runtime/seeded.ts"],
       unstubEnvs: true,
       ...limits,
     },

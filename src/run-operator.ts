@@ -62,7 +62,12 @@ export async function runOperator(
 
   const tracing = config.isTraced ? await startTracing(await version()) : undefined;
   const operator = createOperator({
-    ...{ config, kinds, client, recorder, log, tracing },
+    config,
+    kinds,
+    client,
+    recorder,
+    log,
+    tracing,
     controllerMetrics: metrics,
     metrics: {
       ...telemetry.operator,

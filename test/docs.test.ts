@@ -155,7 +155,8 @@ describe("the page of metrics", () => {
 
   test("has each metric that the operator exposes, with its type and labels, and no other", () => {
     const written = rows.map(([, name = "", type, labels = ""]) => ({
-      ...{ name, type },
+      name,
+      type,
       labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
     }));
     const real = exposed.map(({ name, type, labelNames }) => ({ name, type, labels: labelNames }));

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeApiServer } from "../src/runtime/testing/fake-api-server.ts";
 import { runCommand } from "../tools/shared/operator.ts";
 import { type KeyedCertificate, selfSigned } from "../tools/simulator/certificates/self-signed.ts";
+import { FakeApiServer } from "./fakes/runtime/fake-api-server.ts";
 import { json, serve } from "./support/gateway-service.ts";
 import { type ProxySettings, TestProxy, type TlsFront, tlsFront } from "./support/proxy.ts";
 
@@ -55,7 +55,9 @@ function kubeconfig(proxyURL?: string): string {
     "client-key-data": base64(of("ann").privateKeyPem),
   };
   const config = {
-    ...{ apiVersion: "v1", kind: "Config", "current-context": "main" },
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "main",
     clusters: [{ name: "c", cluster }],
     users: [{ name: "u", user }],
     contexts: [{ name: "main", context: { cluster: "c", user: "u" } }],
@@ -112,8 +114,11 @@ describe.each([
   it("the API server is reached, if the kubeconfig names it, and a service without TLS", async () => {
     await using proxy = await start(settings());
     const { "Kubernetes API": cluster, service } = await doctor({
-      ...{ GATEWAY_BASE_URL: "http://service.test", GATEWAY_ALLOW_PLAINTEXT: "true" },
-      ...{ KUBECONFIG: kubeconfig(proxy.url()), NO_PROXY: "cluster.test", http_proxy: proxy.url() },
+      GATEWAY_BASE_URL: "http://service.test",
+      GATEWAY_ALLOW_PLAINTEXT: "true",
+      KUBECONFIG: kubeconfig(proxy.url()),
+      NO_PROXY: "cluster.test",
+      http_proxy: proxy.url(),
     });
     expect([cluster, service]).toMatchObject([{ ok: true }, { ok: true }]);
     expect(new Set(proxy.asked)).toEqual(new Set(["CONNECT cluster.test:6443", "GET http://service.test/ip_policies"]));
@@ -128,8 +133,11 @@ describe("a proxy that refuses", () => {
   ])("%s for %s is named with the way out", async (url, credentials, said) => {
     await using proxy = await start({ credentials: "ann:hunter2" });
     const { service } = await doctor({
-      ...{ HTTPS_PROXY: proxy.url(credentials), HTTP_PROXY: proxy.url(credentials) },
-      ...{ GATEWAY_BASE_URL: url, GATEWAY_ALLOW_PLAINTEXT: "true", KUBECONFIG: kubeconfig(proxy.url()) },
+      HTTPS_PROXY: proxy.url(credentials),
+      HTTP_PROXY: proxy.url(credentials),
+      GATEWAY_BASE_URL: url,
+      GATEWAY_ALLOW_PLAINTEXT: "true",
+      KUBECONFIG: kubeconfig(proxy.url()),
     });
     expect(service).toMatchObject({ ok: false, message: expect.stringContaining(said) });
     expect(service?.message).toMatch(/^check the proxy to the service/);

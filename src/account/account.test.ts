@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { ipPolicies, reservedDomains, tlsEdges, tunnelSessions } from "../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { Retry } from "../objects/reconcile-error.ts";
-import { Scene } from "../reconcile/testing/scene.ts";
 import { Account } from "./account.ts";
 import type { AccountOptions } from "./account-options.ts";
 import { RequestBudget } from "./requests/request-budget.ts";
@@ -51,8 +51,14 @@ describe("an operation", () => {
 function accountWith(more: Partial<AccountOptions>): Account {
   const { clock, gateway } = scene;
   return new Account({
-    ...{ client: gateway.asClient(), clock, deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0 },
-    ...{ budget: new RequestBudget({ perMinute: 0, clock }), signal: request.signal, assertMaySend: () => {} },
+    client: gateway.asClient(),
+    clock,
+    deadlineMs: 30_000,
+    undocumented: true,
+    deletesPerMinute: 0,
+    budget: new RequestBudget({ perMinute: 0, clock }),
+    signal: request.signal,
+    assertMaySend: () => {},
     ...more,
   });
 }

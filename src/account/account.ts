@@ -84,12 +84,10 @@ export class Account {
       onChange: (suspected) => (suspected ? options.onLossSuspected : options.onLossCleared)?.(),
     });
     this.keyProof = new KeyProof({
-      ...{
-        clock: options.clock,
-        recorded: () => new Map(),
-        wayOut: () => "",
-        ...options.key,
-      },
+      clock: options.clock,
+      recorded: () => new Map(),
+      wayOut: () => "",
+      ...options.key,
       readList: (resource) => this.#readToProve(resource),
       readOne: (source, id) => this.#readOneToProve(source, id),
       onKeyChange: () => {
@@ -129,7 +127,11 @@ export class Account {
     this.lossGuard.begin();
     const { client, clock, signal, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
-      ...{ ...this.#calls, client, resource, clock, signal },
+      ...this.#calls,
+      client,
+      resource,
+      clock,
+      signal,
       onListDelta: (delta) => {
         this.listFailures.succeeded(resource);
         onListDelta?.(resource, delta);
@@ -230,7 +232,9 @@ export class Account {
   #entries(remote: Resource, location: EntryLocation): Entries {
     const { client, onListDelta } = this.#options;
     return new Entries({
-      ...{ ...this.#calls, client, location },
+      ...this.#calls,
+      client,
+      location,
       parents: this.collection(location.parent.resource),
       ...(onListDelta && { onListDelta: (delta) => onListDelta(remote, delta) }),
     });
@@ -239,7 +243,10 @@ export class Account {
   #modules({ modules }: Kind): Modules {
     const { client, clock, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{ ...this.#calls, client, modules, clock },
+      ...this.#calls,
+      client,
+      modules,
+      clock,
       onUnansweredChange: () => this.recordUnansweredChange(),
       // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
       maxAgeMs: resyncSeconds * 900,

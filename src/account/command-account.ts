@@ -42,7 +42,9 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
   } = options;
   const abort = new AbortController();
   const client = new GatewayClient({
-    ...{ baseURL, proxies, userAgent },
+    baseURL,
+    proxies,
+    userAgent,
     apiKey: async () => {
       const key = await apiKey();
       account.keyProof.use(digestOf(key));
@@ -52,7 +54,10 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
     onDate: (date) => account.serviceTime.observe(date),
   });
   const account: Account = new Account({
-    ...{ client, clock, undocumented, deletesPerMinute },
+    client,
+    clock,
+    undocumented,
+    deletesPerMinute,
     budget: new RequestBudget({ perMinute: requestsPerMinute, clock }),
     deadlineMs: requestSeconds * 1000,
     signal: abort.signal,

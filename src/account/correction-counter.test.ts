@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { CorrectionCounter } from "./correction-counter.ts";
 
 let clock: VirtualClock;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { CreateSettlement } from "./create-settlement.ts";
 
 const DEADLINE_MS = 30_000;

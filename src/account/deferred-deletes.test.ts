@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import { DeferredDeletes } from "./deferred-deletes.ts";
 
 let clock: VirtualClock;

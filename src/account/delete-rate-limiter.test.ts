@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 
 let clock: VirtualClock;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 
 it("a burst is ten seconds long, and begins with its first deletion", async () => {

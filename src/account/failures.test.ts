@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import { type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Failures } from "./failures.ts";
 
 const HOUR = 3600;
@@ -83,15 +83,22 @@ describe("an object that fails", () => {
   ])("is tried again soon if it %s, whatever the service answered", (_, error) => {
     for (const status of [403, 409])
       failures.failed(`uid-${status}`, {
-        ...{ error, cause: answered(status) },
-        ...{ asked: "1", inputs: "1", isTransient: true },
+        error,
+        cause: answered(status),
+        asked: "1",
+        inputs: "1",
+        isTransient: true,
       });
     expect([failures.secondsLeft("uid-403"), failures.secondsLeft("uid-409")]).toEqual([0.5, 0.5]);
   });
 
   it("is tried no earlier than the service's Retry-After", () => {
     const cause = new GatewayError({
-      ...{ kind: "failed", method: "GET", route: "/ip_policies", status: 503, problem: "no" },
+      kind: "failed",
+      method: "GET",
+      route: "/ip_policies",
+      status: 503,
+      problem: "no",
       retryAfterSeconds: 90,
     });
     fail("uid", cause);

@@ -132,7 +132,11 @@ export class Failures {
     const at = this.#now();
     this.#entries.set(uid, {
       ...failure,
-      ...{ route, count, at, until: at + Math.max(delay, atLeast), isReleased: false },
+      route,
+      count,
+      at,
+      until: at + Math.max(delay, atLeast),
+      isReleased: false,
     });
     if (isOfRoute(cause)) this.#failedOnRoute(route, uid, before);
   }

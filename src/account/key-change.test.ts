@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { FakeGateway } from "../../test/fakes/reconcile/fake-gateway.ts";
+import { keyedClient } from "../../test/fakes/reconcile/keyed-client.ts";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import type { Resource } from "../gateway/resource.ts";
 import {
   eventSubscriptions,
@@ -11,9 +14,6 @@ import { routeWebhookVerification } from "../gateway/resources/route-modules.ts"
 import { EventSource } from "../kinds/event-source.ts";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
-import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
-import { keyedClient } from "../reconcile/testing/keyed-client.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Account } from "./account.ts";
 import { digestOf } from "./key-proof.ts";
 import { RequestBudget } from "./requests/request-budget.ts";

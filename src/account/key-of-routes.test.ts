@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { FakeGateway } from "../../test/fakes/reconcile/fake-gateway.ts";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { ipPolicies } from "../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
-import { Scene } from "../reconcile/testing/scene.ts";
 import { digestOf } from "./key-proof.ts";
 
 // Only modules of a route are recorded, which no list shows, and another key comes into use.

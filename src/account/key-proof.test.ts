@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { keyScene } from "../../test/fakes/account/key-scene.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { ipPolicies, tcpEdges } from "../gateway/resources/index.ts";
 import { digestOf, KeyProof, type KeyProofOptions } from "./key-proof.ts";
-import { keyScene } from "./testing/key-scene.ts";
 
 const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { keyScene } from "../../test/fakes/account/key-scene.ts";
 import { ipPolicies } from "../gateway/resources/index.ts";
 import type { KeyProofOptions, KeyRecord } from "./key-proof.ts";
-import { keyScene } from "./testing/key-scene.ts";
 
 // What one process records of keys for the next one, and what a person confirms.
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { TLSEdge } from "../kinds/tls-edge.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 
 it("a confirmed loss does not count when it is seen again", () => {

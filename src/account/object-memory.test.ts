@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { Retry } from "../objects/reconcile-error.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Failures } from "./failures.ts";
 import { digestOf } from "./key-proof.ts";
 import { ObjectMemory } from "./object-memory.ts";

@@ -87,7 +87,9 @@ export class ObjectMemory {
     if (mark === undefined || status?.id !== id || refusedMark?.owner !== mark) return undefined;
     const leftMs = (Date.parse(refusedMark.retryAt) || 0) - this.#clock.date().getTime();
     const recalled: RefusedMark = {
-      ...{ id, waitMs: LONGEST_MARK_WAIT_MS, isRecalled: true },
+      id,
+      waitMs: LONGEST_MARK_WAIT_MS,
+      isRecalled: true,
       tryAt: this.#clock.now() + Math.min(leftMs, LONGEST_MARK_WAIT_MS),
     };
     this.#refusedMarks.set(metadata.uid, recalled);

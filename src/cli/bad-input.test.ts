@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Fault } from "../../test/fakes/cli/fixed-services.ts";
+import { useFixedServices } from "../../test/fakes/cli/run.ts";
 import { type Lines, printed } from "./terminal/line.ts";
-import type { Fault } from "./testing/fixed-services.ts";
-import { useFixedServices } from "./testing/run.ts";
 
 // What each command says where the cluster has no CRDs, where the user has no rights, and where the API key may not list
 // one resource: a line for each, exit code 1, and what could be read is shown all the same.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { useFixedServices } from "./testing/run.ts";
+import { useFixedServices } from "../../test/fakes/cli/run.ts";
 
 const { run } = useFixedServices();
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { parse } from "yaml";
+import { type Ended, useFixedServices } from "../../test/fakes/cli/run.ts";
 import { outputs } from "./outputs.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { type Ended, useFixedServices } from "./testing/run.ts";
 
 // What each command prints for one account at one time: in a pipe, and on terminals of 80 and 160 columns. After a
 // change, `npm run test:unit -- src/cli/goldens.test.ts -u` writes the files in goldens anew: read their difference.

@@ -42,7 +42,9 @@ const membersOf = (value: unknown): [string, unknown][] =>
 const mayHaveFlaw = (value: unknown): boolean => typeof value === "number" || typeof value === "object";
 
 const memberOf = (place: Place, name: string, value: unknown): Place => ({
-  ...{ value, depth: place.depth + 1, in: place },
+  value,
+  depth: place.depth + 1,
+  in: place,
   name: Array.isArray(place.value) ? Number(name) : name,
 });
 

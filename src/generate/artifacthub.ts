@@ -14,7 +14,11 @@ export function withArtifactHub(
 ): string {
   if (!section.test(text)) throw new Error("Chart.yaml has no place for the kinds");
   const kinds = customResources.map(({ kind, plural, summary }) => ({
-    ...{ kind, version: VERSION, name: `${plural}.${GROUP}`, displayName: kind, description: summary },
+    kind,
+    version: VERSION,
+    name: `${plural}.${GROUP}`,
+    displayName: kind,
+    description: summary,
   }));
   const first = customResources.flatMap(({ kind }) => examples.get(kind) ?? []).map((example) => parse(example.text));
   const annotations = [annotation("crds", kinds), annotation("crdsExamples", first)];

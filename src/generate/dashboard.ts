@@ -39,13 +39,15 @@ const rows: readonly Row[] = [
       {
         title: "Stalled objects",
         about: "They get no better until a person changes something. Their messages begin with what to do.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [query("{{kind}} {{reason}}", `max by (kind, reason) (${of("tunnelgateway_stalled_objects")})`)],
       },
       {
         title: "Objects that are not ready",
         about: "Stalled ones, and those that the operator still works on.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [
           query("{{kind}} {{reason}}", `max by (kind, reason) (${of("tunnelgateway_resources", 'ready!="True"')})`),
         ],
@@ -53,7 +55,8 @@ const rows: readonly Row[] = [
       {
         title: "Alerts that fire",
         about: "Alerts of the chart. The page on alerts says what to do.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [
           query("{{alertname}}", 'count by (alertname) (ALERTS{alertname=~"TunnelGateway.+",alertstate="firing"})'),
         ],
@@ -66,19 +69,22 @@ const rows: readonly Row[] = [
       {
         title: "Objects by kind",
         about: "Also those that were never reconciled.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [query("{{kind}}", objects("kind"))],
       },
       {
         title: "Objects by reason",
         about: "By the reason of the condition Ready.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [query("{{reason}}", objects("reason"))],
       },
       {
         title: "Reconciles by result",
         about: "Errors are in the log of the operator.",
-        ...{ unit: "ops", stacked: true },
+        unit: "ops",
+        stacked: true,
         queries: [query("{{result}}", `sum by (result) (${rate("controller_runtime_reconcile_total")})`)],
       },
     ],
@@ -115,7 +121,8 @@ const rows: readonly Row[] = [
       {
         title: "Requests by code",
         about: "unsent: the request never left. unknown: there was no answer.",
-        ...{ unit: "reqps", stacked: true },
+        unit: "reqps",
+        stacked: true,
         queries: [query("{{code}}", `sum by (code) (${rate("tunnelgateway_remote_requests_total")})`)],
       },
       {
@@ -157,7 +164,8 @@ const rows: readonly Row[] = [
       {
         title: "Drift left",
         about: "Objects that differ from the account and are left so, by field.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [
           query(
             "{{kind}} {{field}}: {{reason}}",
@@ -195,7 +203,8 @@ const rows: readonly Row[] = [
       {
         title: "Certificates that are missing or not renewed",
         about: "Objects whose certificate the service cannot issue or renew, by reason.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [
           query(
             "{{kind}} {{reason}}",
@@ -211,13 +220,15 @@ const rows: readonly Row[] = [
       {
         title: "Requests to the Kubernetes API by code",
         about: "Of all replicas. A watch counts once, when it begins.",
-        ...{ unit: "reqps", stacked: true },
+        unit: "reqps",
+        stacked: true,
         queries: [query("{{code}}", `sum by (code) (${rate("rest_client_requests_total")})`)],
       },
       {
         title: "Queue depth",
         about: "Keys that are due and wait for a worker.",
-        ...{ unit: "short", stacked: true },
+        unit: "short",
+        stacked: true,
         queries: [query("{{controller}}", `sum by (controller) (${of("workqueue_depth")})`)],
       },
       {
@@ -277,7 +288,10 @@ const PER_LINE = 3;
 const datasource = { type: "prometheus", uid: "$datasource" };
 
 const panelOf = ({ title, about, unit, stacked = false, queries }: Panel) => ({
-  ...{ title, description: about, type: "timeseries", datasource },
+  title,
+  description: about,
+  type: "timeseries",
+  datasource,
   fieldConfig: {
     defaults: {
       unit,
@@ -318,13 +332,22 @@ function placed(): object[] {
 
 /** The dashboard of the chart, as Grafana imports it. */
 export const dashboard = () => ({
-  ...{ uid: "tunnel-gateway-operator", title: "Tunnel gateway operator", tags: ["tunnel-gateway-operator"] },
-  ...{ schemaVersion: 39, timezone: "", refresh: "30s", time: { from: "now-6h", to: "now" } },
+  uid: "tunnel-gateway-operator",
+  title: "Tunnel gateway operator",
+  tags: ["tunnel-gateway-operator"],
+  schemaVersion: 39,
+  timezone: "",
+  refresh: "30s",
+  time: { from: "now-6h", to: "now" },
   templating: {
     list: [
       { name: "datasource", type: "datasource", query: "prometheus", label: "Data source" },
       {
-        ...{ name: "namespace", type: "query", label: "Namespace", datasource, refresh: 2 },
+        name: "namespace",
+        type: "query",
+        label: "Namespace",
+        datasource,
+        refresh: 2,
         query: { query: "label_values(tunnelgateway_resources, namespace)", refId: "namespace" },
       },
     ],

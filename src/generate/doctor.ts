@@ -3,7 +3,11 @@ import { customResources } from "../kinds/index.ts";
 
 /** The settings of an installation with the defaults of the chart. */
 const scope = {
-  ...{ watchNamespaces: [], podNamespace: "any", installation: "default", leaderElection: true, watchSecrets: false },
+  watchNamespaces: [],
+  podNamespace: "any",
+  installation: "default",
+  leaderElection: true,
+  watchSecrets: false,
   secretWriteNamespaces: undefined,
 };
 

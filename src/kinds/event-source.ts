@@ -25,8 +25,10 @@ export const EventSource = defineKind({
     type: "entry",
     idFields: ["subscriptionRef", "type"],
     parent: { kind: "EventSubscription", resource: eventSubscriptions, list: "sources" },
-    ...{ parentMember: "subscription_id", keyMember: "type" },
-    ...{ createCall: "createSource", deleteCall: "deleteSource" },
+    parentMember: "subscription_id",
+    keyMember: "type",
+    createCall: "createSource",
+    deleteCall: "deleteSource",
   },
   spec: z.object({
     subscriptionRef: refTo("EventSubscription", { sends: "subscription_id", immutable: true }).describe(

@@ -20,7 +20,8 @@ const object = (
   status?: Status,
   metadata: Partial<ManagedObject["metadata"]> = {},
 ): ManagedObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "any" },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "any",
   metadata: { name: "a", namespace: "team-a", uid: "u", generation: 1, ...metadata },
   spec,
   ...(status && { status }),

@@ -9,7 +9,12 @@ const key = createSecretKey(Buffer.from("the key, of thirty-two bytes....."));
 const signatures = new IntentSignatures(key, "c1");
 const noon = Date.parse("2026-01-01T12:00:00Z");
 const intent: SignedIntent = {
-  ...{ signed: true, first: noon, last: noon + 1000, account: "team", old: "bkd_1", fields: ["description"] },
+  signed: true,
+  first: noon,
+  last: noon + 1000,
+  account: "team",
+  old: "bkd_1",
+  fields: ["description"],
   sent: { description: "d" },
 };
 

@@ -25,7 +25,11 @@ const objectWith = (intent: string | undefined, creationTimestamp = "2026-01-01T
   apiVersion: "tunnelgateway.dev/v1",
   kind: "IPPolicy",
   metadata: {
-    ...{ name: "a", namespace: "n", uid: "u", generation: 1, creationTimestamp },
+    name: "a",
+    namespace: "n",
+    uid: "u",
+    generation: 1,
+    creationTimestamp,
     ...(intent !== undefined && { annotations: { [annotations.createIntent]: intent } }),
   },
   spec: {},

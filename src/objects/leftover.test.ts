@@ -11,7 +11,11 @@ const object = (given: Partial<Pick<ManagedObject, "spec" | "status">> & { notes
   ({
     kind: "IPPolicy",
     metadata: {
-      ...{ namespace: "team-b", name: "office", uid: "u", generation: 1, annotations: given.notes },
+      namespace: "team-b",
+      name: "office",
+      uid: "u",
+      generation: 1,
+      annotations: given.notes,
       ...(given.finalizer && { finalizers: [FINALIZER] }),
     },
     spec: given.spec ?? {},

@@ -22,7 +22,8 @@ import { leavesItsRemote } from "./origin.ts";
 type Parts = Partial<Pick<ManagedObject, "spec" | "status">> & Partial<ManagedObject["metadata"]>;
 
 const object = ({ spec = {}, status, ...metadata }: Parts = {}): ManagedObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "IPPolicy",
   metadata: { name: "a", namespace: "n", uid: "u", generation: 1, ...metadata },
   spec,
   ...(status && { status }),

@@ -9,7 +9,11 @@ const fitting = "2026-01-01T11:59:59.000Z/2026-01-01T12:00:00.000Z";
 
 function object(spec: ManagedObject["spec"], status?: Status, intent?: string, signed = true): ManagedObject {
   const metadata = {
-    ...{ name: "a", namespace: "n", uid: "u", generation: 1, creationTimestamp: "2026-01-01T11:00:00Z" },
+    name: "a",
+    namespace: "n",
+    uid: "u",
+    generation: 1,
+    creationTimestamp: "2026-01-01T11:00:00Z",
     ...(intent && { annotations: { [annotations.createIntent]: intent } }),
   };
   const given = { apiVersion: "tunnelgateway.dev/v1", kind: "ReservedDomain", metadata };

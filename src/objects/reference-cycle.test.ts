@@ -10,7 +10,9 @@ import { referenceCycle, textOfCycle } from "./reference-cycle.ts";
 const kinds = [FailoverBackend, WeightedBackend, TunnelGroupBackend, TCPEdge];
 
 const object = ({ kind }: Kind, name: string, spec: ManagedObject["spec"], id?: string): ManagedObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind, spec },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind,
+  spec,
   metadata: { name, namespace: "n", uid: `${kind}-${name}`, generation: 1 },
   ...(id !== undefined && { status: { id } }),
 });

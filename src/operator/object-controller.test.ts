@@ -1,12 +1,12 @@
 import { beforeEach, expect, it } from "vitest";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
+import { recordingLogger } from "../../test/fakes/runtime/logs.ts";
+import { until } from "../../test/fakes/runtime/until.ts";
 import { readConfig } from "../config.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { Scene } from "../reconcile/testing/scene.ts";
 import { keyOf } from "../runtime/object.ts";
-import { recordingLogger } from "../runtime/testing/logs.ts";
-import { until } from "../runtime/testing/until.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { objectController } from "./object-controller.ts";
@@ -35,8 +35,12 @@ function startController() {
     forget: (uid) => scene.account.forget(uid),
   };
   const controller = objectController(IPPolicy, {
-    ...{ config: readConfig({ GATEWAY_API_KEY: "k", GATEWAY_BASE_URL: "https://service.test" }), clock: scene.clock },
-    ...{ cluster: scene.cluster, dns: scene.dns, log: recordingLogger(), accounts: accounts as Accounts },
+    config: readConfig({ GATEWAY_API_KEY: "k", GATEWAY_BASE_URL: "https://service.test" }),
+    clock: scene.clock,
+    cluster: scene.cluster,
+    dns: scene.dns,
+    log: recordingLogger(),
+    accounts: accounts as Accounts,
     unfinalizedObjects: { get: () => undefined },
     identity: { id: "c1" } as ClusterIdentity,
     secretsWatched: () => false,

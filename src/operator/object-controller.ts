@@ -60,7 +60,11 @@ export function objectController(kind: Kind, options: ObjectControllerOptions): 
   const { clock, log, controllerMetrics, tracing } = options;
   const run = (request: Request) => reconcileRequest(kind, request, options);
   return new Controller({
-    ...{ name: kind.kind.toLowerCase(), log, clock, concurrency: CONCURRENCY, ...serviceTimes },
+    name: kind.kind.toLowerCase(),
+    log,
+    clock,
+    concurrency: CONCURRENCY,
+    ...serviceTimes,
     requeuePriority: priorities.retry,
     flowOf: (key) => flowOf(kind, key, options),
     reconcile: (request) => tracing?.reconcile(kind.kind, request, () => run(request)) ?? run(request),
@@ -133,7 +137,14 @@ async function reconcileObject(
   const accountName = accounts.nameOf(object);
   let known: Account | undefined;
   const context: ReconcileContext = {
-    ...{ kind, object, cluster, dns, clock, signal, turn, accountName },
+    kind,
+    object,
+    cluster,
+    dns,
+    clock,
+    signal,
+    turn,
+    accountName,
     owner: { cluster: identity.id, formerClusters: config.formerClusterIDs, namespace, name },
     isClusterIDSet: config.clusterID !== undefined,
     lane: laneOf(priority),

@@ -107,7 +107,9 @@ export function createOperator(options: OperatorOptions): Operator {
   // objects.
   const isOurs: IsOurs = ({ metadata }) => selects(config.watchSelector, metadata.labels);
   const accountInformer = new Informer<AccountObject>({
-    ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },
+    ...common,
+    type: typeOf(GatewayAccount),
+    indexers: { references: secretOf },
   });
   const readObjects = new ReadObjects({
     informers: new Map<string, Informer<ManagedObject> | Informer<AccountObject>>([
@@ -125,13 +127,24 @@ export function createOperator(options: OperatorOptions): Operator {
   });
   const unfinalizedObjects = new UnfinalizedObjects(clock, (object) => finish(object));
   const rights = new NamespaceRights({
-    ...{ client, clock, log, namespaces: config.watchNamespaces },
-    ...{ binding: config.rightsBinding, keeps: config.keepRightsBinding },
+    client,
+    clock,
+    log,
+    namespaces: config.watchNamespaces,
+    binding: config.rightsBinding,
+    keeps: config.keepRightsBinding,
     sources: () => [...informers.values(), accountInformer],
     leads: () => options.leads?.() !== false,
   });
   const cluster = new KubeCluster({
-    ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects, rights },
+    client,
+    kinds,
+    informers,
+    recorder: options.recorder,
+    log,
+    endedObjects,
+    unfinalizedObjects,
+    rights,
     readObjects,
     intentSignatures,
     accounts: {
@@ -149,7 +162,10 @@ export function createOperator(options: OperatorOptions): Operator {
   const { externalDNS, dnsResolvers } = config;
   const dns = new RecordChecker({ resolver: resolverFor(dnsResolvers), clock, externalDNS });
   const defaultAccounts = new DefaultAccounts({
-    ...{ client, clock, type: accountInformer.type, store: () => accountInformer.store },
+    client,
+    clock,
+    type: accountInformer.type,
+    store: () => accountInformer.store,
     isConnectedIn: (namespace) => accountInformer.isConnectedIn(namespace),
     seen: () => newest(Array.from(informers.values(), ({ store }) => store.revision)),
   });
@@ -168,14 +184,21 @@ export function createOperator(options: OperatorOptions): Operator {
     turns,
   );
   const keyRecords = new KeyRecords({
-    ...{ client, namespace: ownNamespace, installation: config.installation, isOurs, turns },
+    client,
+    namespace: ownNamespace,
+    installation: config.installation,
+    isOurs,
+    turns,
     store: () => accountInformer.store,
     secret: () => intentKey.value,
     protect: (object) =>
       protectAccount({ objects: accountObjects, store: accountInformer.store, ...dependents }, object),
   });
   const accounts = new Accounts({
-    ...{ config, clock, log, readSecret },
+    config,
+    clock,
+    log,
+    readSecret,
     keyRecords,
     ...(metrics && { metrics }),
     store: () => accountInformer.store,
@@ -216,14 +239,23 @@ export function createOperator(options: OperatorOptions): Operator {
   const listed: [string, Listed][] = [...informers, [GatewayAccount.kind, accountInformer]];
   const counted: Stores = new Map(listed.map(([kind, { store }]) => [kind, { store: onlyOurs(store, isOurs) }]));
   const accountController = new Controller({
-    ...{ name: "gatewayaccount", log, clock, concurrency: 16, ...serviceTimes },
+    name: "gatewayaccount",
+    log,
+    clock,
+    concurrency: 16,
+    ...serviceTimes,
     ...(controllerMetrics && { metrics: controllerMetrics }),
     reconcile: async (request) => {
       if (!readObjects.isOpen(request.namespace)) return {};
       return reconcileAccount(
         {
-          ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
-          ...{ allowed: config, secretsWatched: secretsWatched(request.namespace) },
+          accounts,
+          clock,
+          readSecret,
+          store: accountInformer.store,
+          resyncSeconds: config.resyncSeconds,
+          allowed: config,
+          secretsWatched: secretsWatched(request.namespace),
           objects: accountObjects,
           ...dependents,
           // The certificate of an object that cannot be read would count as one without an object.
@@ -237,7 +269,10 @@ export function createOperator(options: OperatorOptions): Operator {
     },
   });
   const sessions = createSessions({
-    ...{ ...options, clock, account: accounts.own, metrics: options.sessionMetrics },
+    ...options,
+    clock,
+    account: accounts.own,
+    metrics: options.sessionMetrics,
     mirrored: () => accountInformer.store.list().filter(isMirrored),
     isOurs,
     // The operator may not watch GatewayAccounts in its own namespace. It then need not wait for them.
@@ -332,7 +367,10 @@ export function createOperator(options: OperatorOptions): Operator {
   }
 
   const late = new LateReading({
-    ...{ watched, readObjects, log, accounts: accountInformer },
+    watched,
+    readObjects,
+    log,
+    accounts: accountInformer,
     // Any waiting object may have waited for it.
     onRead: () => enqueuer.enqueueUnfinished(),
     onOpen(namespace) {

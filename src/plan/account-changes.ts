@@ -93,7 +93,8 @@ export class AccountChanges implements AsyncDisposable {
     objects: readonly ManagedObject[],
   ): () => ReconcileContext {
     const cluster = new ClusterCopy({
-      ...{ kinds: this.#options.kinds, objects },
+      kinds: this.#options.kinds,
+      objects,
       source: { secret: async () => undefined, configMap: async () => undefined },
       isSameAccount: () => true,
       // Which of the objects have their remotes in this account is not known, so none is missing.
@@ -102,9 +103,20 @@ export class AccountChanges implements AsyncDisposable {
     });
     const { account } = this.#opened;
     return () => ({
-      ...{ kind, object, cluster, account, owner, clock: systemClock, dns: noRecords },
-      ...{ isClusterIDSet: true, lane: "edit", signal: account.signal },
-      ...{ accountName: "", specifiedAccountName: "", state: {}, changes: [] },
+      kind,
+      object,
+      cluster,
+      account,
+      owner,
+      clock: systemClock,
+      dns: noRecords,
+      isClusterIDSet: true,
+      lane: "edit",
+      signal: account.signal,
+      accountName: "",
+      specifiedAccountName: "",
+      state: {},
+      changes: [],
     });
   }
 }
@@ -122,10 +134,15 @@ function secondsToWait(error: ReconcileError | undefined): number | undefined {
 function standIn(kind: Kind, id: string, { namespace, name }: Owner, ofKind: readonly ManagedObject[]): ManagedObject {
   const isThere = ofKind.some(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return {
-    ...{ apiVersion: "", kind: kind.kind },
+    apiVersion: "",
+    kind: kind.kind,
     metadata: {
-      ...{ namespace: isThere ? "" : namespace, name: isThere ? "" : name, uid: `leftover ${id}`, generation: 1 },
-      ...{ finalizers: [FINALIZER], deletionTimestamp: new Date().toISOString() },
+      namespace: isThere ? "" : namespace,
+      name: isThere ? "" : name,
+      uid: `leftover ${id}`,
+      generation: 1,
+      finalizers: [FINALIZER],
+      deletionTimestamp: new Date().toISOString(),
     },
     spec: { deletionPolicy: "Delete" },
     status: { id, origin: "Created" },

@@ -14,8 +14,13 @@ export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { u
     client: copy.asClient(),
     // The source of the copy observes the real budget.
     budget: new RequestBudget({ perMinute: 0, clock }),
-    ...{ clock, deadlineMs: DEADLINE_MS, undocumented, deletesPerMinute: 0, neverRetriesMarks: true },
-    ...{ signal: new AbortController().signal, assertMaySend: () => {} },
+    clock,
+    deadlineMs: DEADLINE_MS,
+    undocumented,
+    deletesPerMinute: 0,
+    neverRetriesMarks: true,
+    signal: new AbortController().signal,
+    assertMaySend: () => {},
   });
 
 /** A remote with all its modules, as the reconciler sees it. Undefined: the account has none with this id. */

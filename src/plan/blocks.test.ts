@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { keyPairs } from "../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { kinds } from "../kinds/index.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
@@ -6,22 +8,18 @@ import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { keyPairs } from "../reconcile/testing/key-pairs.ts";
-import { Scene } from "../reconcile/testing/scene.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { planChanges } from "./planner.ts";
 
 async function planned(scene: Scene, ...objects: ManagedObject[]): Promise<Block[]> {
   const result = await planChanges({
-    ...{
-      kinds,
-      objects,
-      isInAccount: () => true,
-      clusterID: "c1",
-      isClusterIDSet: true,
-      accountName: "",
-      undocumented: true,
-    },
+    kinds,
+    objects,
+    isInAccount: () => true,
+    clusterID: "c1",
+    isClusterIDSet: true,
+    accountName: "",
+    undocumented: true,
     account: { list: async (resource) => scene.gateway.remotesOf(resource), module: async () => null },
     cluster: {
       secret: async (_, name) => scene.cluster.secretNow(name),
@@ -69,7 +67,11 @@ test("an update shows only the fields that differ", async () => {
   const blocks = await planned(scene, scene.cluster.apply(IPPolicy, "office", { description: "two" }));
   expect(blocks).toEqual([
     {
-      ...{ action: "update", kind: "IPPolicy", namespace: "team-a", name: "office", id: "ipp_1" },
+      action: "update",
+      kind: "IPPolicy",
+      namespace: "team-a",
+      name: "office",
+      id: "ipp_1",
       fields: [{ path: "description", old: "one", new: "two" }],
       requests: ["PATCH /ip_policies/ipp_1"],
     },

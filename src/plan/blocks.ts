@@ -57,7 +57,9 @@ function blockOf(one: PlannedObject, action: Action, named: (text: string) => st
   const id = before.status?.id ?? one.changes.find((change) => change.type === "Adopted")?.id;
   return {
     action,
-    ...{ kind: kind.kind, namespace, name },
+    kind: kind.kind,
+    namespace,
+    name,
     ...(id !== undefined && { id }),
     ...(action === "replace" && isInterrupted(one) && { interrupts: true }),
     fields: requests.flatMap((request) => fieldsOf(one, request, named)),

@@ -105,7 +105,10 @@ export class ClusterCopy extends CachedObjects implements Cluster {
   async writeSecret(object: ManagedObject, { name, data, annotations, ownership }: SecretContent): Promise<void> {
     const owners = ownership === "owned" ? [object.metadata.uid] : [];
     this.#secrets.set(`${object.metadata.namespace}/${name}`, {
-      ...{ resourceVersion: this.#next(), data, annotations, owners },
+      resourceVersion: this.#next(),
+      data,
+      annotations,
+      owners,
     });
   }
 

@@ -1,4 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
+import { keyPairs } from "../../test/fakes/reconcile/key-pairs.ts";
+import { subjects } from "../../test/fakes/reconcile/random-subjects.ts";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
@@ -6,9 +9,6 @@ import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { keyPairs } from "../reconcile/testing/key-pairs.ts";
-import { subjects } from "../reconcile/testing/random-subjects.ts";
-import { Scene } from "../reconcile/testing/scene.ts";
 import type { Kind } from "../schema/define.ts";
 import { compareWithRemote } from "./comparison.ts";
 

@@ -114,7 +114,8 @@ function leavesOf(schema: z.ZodType, path: string, wanted: unknown, seen: unknow
 
 const differingLeaves = (path: string, wanted: unknown, seen: unknown): ComparedField[] =>
   differing(path, seen, wanted).map((change) => ({
-    ...{ path: change.path, state: "differs" },
+    path: change.path,
+    state: "differs",
     ...("new" in change && { spec: change.new }),
     ...("old" in change && { account: change.old }),
   }));

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { keyPairs } from "../../test/fakes/reconcile/key-pairs.ts";
+import { type Subject, subjects } from "../../test/fakes/reconcile/random-subjects.ts";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
+import { seed } from "../../test/fakes/runtime/seed.ts";
 import { kinds } from "../kinds/index.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { keyPairs } from "../reconcile/testing/key-pairs.ts";
-import { type Subject, subjects } from "../reconcile/testing/random-subjects.ts";
-import { Scene } from "../reconcile/testing/scene.ts";
-import { seed } from "../runtime/testing/seed.ts";
 import { planChanges } from "./planner.ts";
 
 // A plan is right if the operator then sends exactly the requests that the plan has shown.
@@ -83,7 +83,11 @@ const planOf = (scene: Scene, objects: readonly ManagedObject[]) =>
       secret: async (_, name) => scene.cluster.secretNow(name),
       configMap: async (namespace, name) => scene.cluster.configMap(namespace, name),
     },
-    ...{ clusterID: "c1", isClusterIDSet: true, accountName: "", mayAdopt: () => true, undocumented: true },
+    clusterID: "c1",
+    isClusterIDSet: true,
+    accountName: "",
+    mayAdopt: () => true,
+    undocumented: true,
   });
 
 /** Ids that are new in the plan and in the account have other values, so they are replaced by the name of the object. */

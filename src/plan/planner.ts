@@ -80,7 +80,12 @@ class Planner {
     const isSame = (one: ManagedObject, other: ManagedObject) => isInAccount(one) && isInAccount(other);
     const mayAdopt = ({ metadata }: ManagedObject) => input.accountName !== "" || input.mayAdopt(metadata.namespace);
     this.#cluster = new ClusterCopy({
-      ...{ kinds, objects, source: input.cluster, isSameAccount: isSame, isSameInventory: isSame, mayAdopt },
+      kinds,
+      objects,
+      source: input.cluster,
+      isSameAccount: isSame,
+      isSameInventory: isSame,
+      mayAdopt,
     });
     this.#account = accountOf(this.#copy, this.#clock, { undocumented });
     const byKind = new Map(kinds.map((kind) => [kind.kind, kind]));
@@ -133,13 +138,18 @@ class Planner {
     const { clusterID, isClusterIDSet, accountName } = this.#input;
     const { namespace, name } = object.metadata;
     return {
-      ...{ kind, object, cluster: this.#cluster, account: this.#account, clock: this.#clock },
+      kind,
+      object,
+      cluster: this.#cluster,
+      account: this.#account,
+      clock: this.#clock,
       dns: noRecords,
       owner: { cluster: clusterID, namespace, name },
       isClusterIDSet,
       lane: "edit",
       signal: new AbortController().signal,
-      ...{ accountName, specifiedAccountName: accountName },
+      accountName,
+      specifiedAccountName: accountName,
       state: {},
       changes: [],
     };

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { annotations } from "../schema/contract.ts";
-import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 let object: ManagedObject;

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { APIKey } from "../kinds/api-key.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
@@ -6,7 +7,6 @@ import type { ManagedObject } from "../objects/object.ts";
 import { FINALIZER, OWNER_KEY } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import { deleteLeftover } from "./by-hand.ts";
-import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 let any: ManagedObject;
@@ -19,7 +19,10 @@ beforeEach(() => {
 /** As a command does it: an object that does not exist stands for the remote. */
 async function remove(kind: Kind, id: string, objects: ManagedObject[] = []): Promise<void> {
   const standIn = {
-    ...{ apiVersion: "", kind: kind.kind, spec: { deletionPolicy: "Delete" }, status: { id, origin: "Created" } },
+    apiVersion: "",
+    kind: kind.kind,
+    spec: { deletionPolicy: "Delete" },
+    status: { id, origin: "Created" },
     metadata: {
       namespace: "",
       name: "",
@@ -30,7 +33,7 @@ async function remove(kind: Kind, id: string, objects: ManagedObject[] = []): Pr
     },
   } as const;
   const owner = { cluster: "c1", namespace: "", name: "" };
-  const context = { ...scene.contextFor(any), ...{ kind, owner, object: standIn as unknown as ManagedObject } };
+  const context = { ...scene.contextFor(any), kind, owner, object: standIn as unknown as ManagedObject };
   await deleteLeftover(context, { id, mark: undefined, clusterID: "c1", objects });
 }
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Scenario } from "../../test/fakes/reconcile/scenario-steps.ts";
+import { scenarios } from "../../test/fakes/reconcile/scenarios.ts";
+import { scenariosAmongOthers } from "../../test/fakes/reconcile/scenarios-among-others.ts";
+import { Stage } from "../../test/fakes/reconcile/stage.ts";
 import { kinds } from "../kinds/index.ts";
 import type { Kind } from "../schema/define.ts";
-import type { Scenario } from "./testing/scenario-steps.ts";
-import { scenarios } from "./testing/scenarios.ts";
-import { scenariosAmongOthers } from "./testing/scenarios-among-others.ts";
-import { Stage } from "./testing/stage.ts";
 
 // What the operator does for one object of each kind, from its creation to its end, in the files of the folder goldens.
 // After a change, `npm run test:unit -- src/reconcile/lifecycles.test.ts -u` writes them anew: read their difference.

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, test } from "vitest";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { Turn } from "../account/requests/turn.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
@@ -6,7 +7,6 @@ import type { ManagedObject } from "../objects/object.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { timestamp } from "../schema/time.ts";
 import { reconcile } from "./reconcile.ts";
-import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 

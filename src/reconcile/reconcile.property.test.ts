@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { seed } from "../runtime/testing/seed.ts";
-import { anchors, rareRuns, stepLists, subjectSets, withSubjectFrom } from "./testing/random-steps.ts";
-import { subjects } from "./testing/random-subjects.ts";
-import { happened, World } from "./testing/random-world.ts";
+import { anchors, rareRuns, stepLists, subjectSets, withSubjectFrom } from "../../test/fakes/reconcile/random-steps.ts";
+import { subjects } from "../../test/fakes/reconcile/random-subjects.ts";
+import { happened, World } from "../../test/fakes/reconcile/random-world.ts";
+import { seed } from "../../test/fakes/runtime/seed.ts";
 
 // Random steps in any order on a few objects. No step may change a remote of somebody else, delete one of ours without
 // cause, create one twice, or change anything in another account. Once nothing more happens, cluster and account must agree.

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { RESYNC_SECONDS, Scene } from "../../test/fakes/reconcile/scene.ts";
 import { EventDestination } from "../kinds/event-destination.ts";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { Outdated, Retry } from "../objects/reconcile-error.ts";
 import { annotations } from "../schema/contract.ts";
-import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 

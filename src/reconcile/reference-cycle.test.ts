@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { FailoverBackend } from "../kinds/failover-backend.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 

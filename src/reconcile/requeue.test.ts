@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../test/fakes/reconcile/key-pairs.ts";
+import { RESYNC_SECONDS, Scene } from "../../test/fakes/reconcile/scene.ts";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { SSHHostCertificate } from "../kinds/ssh-host-certificate.ts";
-import { keyPair } from "./testing/key-pairs.ts";
-import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 
@@ -64,8 +64,10 @@ describe("a certificate that the operator renews is due again", () => {
     const begin = scene.clock.date();
     const until = new Date(begin.getTime() + 10 * hour);
     const { id } = scene.gateway.seed(SSHHostCertificate.resource, {
-      ...{ ssh_certificate_authority_id: "sshca_1", public_key: "ssh-ed25519 AAAA" },
-      ...{ valid_after: begin.toISOString(), valid_until: until.toISOString() },
+      ssh_certificate_authority_id: "sshca_1",
+      public_key: "ssh-ed25519 AAAA",
+      valid_after: begin.toISOString(),
+      valid_until: until.toISOString(),
     });
     const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA", adopt: { id } };
     const object = await scene.given(SSHHostCertificate, "host", { ...spec, managementPolicy: "ObserveOnly" });

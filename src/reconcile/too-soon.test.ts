@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import type { Lane } from "../account/requests/request-budget.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
@@ -8,8 +10,6 @@ import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { annotations } from "../schema/contract.ts";
 import { reconcile } from "./reconcile.ts";
-import { keyPair } from "./testing/key-pairs.ts";
-import { Scene } from "./testing/scene.ts";
 
 const HOUR = 3600;
 

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { APIKey } from "../kinds/api-key.ts";
 import { EventSource } from "../kinds/event-source.ts";
 import { EventSubscription } from "../kinds/event-subscription.ts";
@@ -8,8 +10,6 @@ import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { keyPair } from "./testing/key-pairs.ts";
-import { Scene } from "./testing/scene.ts";
 import { refuseUnreadableKind } from "./unreadable-kind.ts";
 
 // The objects are in team-a. Of team-b nothing can be read: it may have, use or want whatever is in the account.

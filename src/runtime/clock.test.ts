@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
 import { sleep, systemClock } from "./clock.ts";
 import { Deadline, TimedOut } from "./deadline.ts";
-import { VirtualClock } from "./testing/virtual-clock.ts";
 
 afterEach(() => vi.useRealTimers());
 

@@ -318,7 +318,13 @@ export const initialManagedStatus = {
 export function customResourceOf(kind: Kind): CustomResource {
   const { plural, shortNames, categories, summary, rules, privilege } = kind;
   return {
-    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, privilege },
+    kind: kind.kind,
+    plural,
+    shortNames,
+    categories,
+    summary,
+    rules,
+    privilege,
     initialStatus: initialManagedStatus,
     spec: specOf(kind),
     status: statusOf(kind),

@@ -84,7 +84,9 @@ function requirementOf(part: string): [key: string, allowed: Allowed] {
 }
 
 const among = (values: readonly string[], isExcept: boolean): Allowed => ({
-  ...{ isOptional: isExcept, values: new Set(values), isExcept },
+  isOptional: isExcept,
+  values: new Set(values),
+  isExcept,
 });
 
 function keyFrom(key: string, part: string): string {

@@ -56,7 +56,9 @@ describe("the readiness of a certificate", () => {
 
   it("is told by a condition", () => {
     const reported = {
-      ...{ type: "CertificateReady", status: "True", reason: "Available" },
+      type: "CertificateReady",
+      status: "True",
+      reason: "Available",
       message: "The certificate is valid until 2026-01-01T12:01:30Z",
     };
     expect(readinessOf(SSHHostCertificate, { valid_until: at(90) }, {}, now).conditions).toEqual([reported]);

@@ -21,7 +21,9 @@ describe("structural", () => {
   it("has the rules of a field at the field, once, whatever wraps it", () => {
     const { properties } = structural(z.object({ text: bytes(9).optional().describe("words") }));
     expect(properties?.["text"]).toEqual({
-      ...{ type: "string", maxLength: 9, description: "words" },
+      type: "string",
+      maxLength: 9,
+      description: "words",
       "x-kubernetes-validations": [{ rule: "size(bytes(self)) <= 9", message: "must be at most 9 bytes (UTF-8)" }],
     });
   });

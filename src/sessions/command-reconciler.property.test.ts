@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type RequestOutcome, session } from "../../test/fakes/sessions/fake-service.ts";
+import { FakeWorld, KEY, type ProcessOptions, type WriteOutcome } from "../../test/fakes/sessions/fake-world.ts";
 import { commands } from "../kinds/agent-command.ts";
 import { CommandReconciler } from "./command-reconciler.ts";
-import { type RequestOutcome, session } from "./testing/fake-service.ts";
-import { FakeWorld, KEY, type ProcessOptions, type WriteOutcome } from "./testing/fake-world.ts";
 
 const requestOutcomes: readonly RequestOutcome[] = [
   "done",

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { mirrored, session } from "../../test/fakes/sessions/fake-service.ts";
+import { FakeWorld, KEY } from "../../test/fakes/sessions/fake-world.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { conditionOf } from "../objects/object.ts";
 import type { CommandSpec } from "./command.ts";
@@ -6,8 +8,6 @@ import { type CommandAccount, CommandReconciler, type CommandReconcilerOptions }
 import { sessionName } from "./naming.ts";
 import type { Session } from "./session.ts";
 import { NoTargetError } from "./targets.ts";
-import { mirrored, session } from "./testing/fake-service.ts";
-import { FakeWorld, KEY } from "./testing/fake-world.ts";
 
 const signal = new AbortController().signal;
 const stop: CommandSpec = { command: "Stop", maxConcurrent: 1, sessionRef: { id: "ts_1" } };

@@ -35,7 +35,8 @@ function counted(sessions: readonly SessionResult[]) {
     completions: `${succeeded + skipped}/${sessions.length}`,
     total: sessions.length,
     active: sessions.filter(isActive).length,
-    ...{ succeeded, skipped },
+    succeeded,
+    skipped,
     failed: count("Failed"),
     unknown: count("Unknown"),
   };

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
+import { session } from "../../test/fakes/sessions/fake-service.ts";
+import { FakeWorld, NAMESPACE } from "../../test/fakes/sessions/fake-world.ts";
 import type { CommandObject, CommandSpec } from "./command.ts";
 import { CommandReconciler, type CommandReconcilerOptions } from "./command-reconciler.ts";
 import type { Session } from "./session.ts";
-import { session } from "./testing/fake-service.ts";
-import { FakeWorld, NAMESPACE } from "./testing/fake-world.ts";
 
 // Two commands restart two agents that cannot be told apart: all that identifies them is equal.
 
@@ -19,7 +19,8 @@ let isWritten: (name: string) => boolean;
 let reconciler: CommandReconciler;
 
 const commandOf = (name: string, id: string): CommandObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "AgentCommand" },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "AgentCommand",
   metadata: { namespace: NAMESPACE, name, uid: name, generation: 1, resourceVersion: "1" },
   spec: { command: "Restart", maxConcurrent: 1, sessionRef: { id } } satisfies CommandSpec,
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
+import { mirrored, session } from "../../test/fakes/sessions/fake-service.ts";
 import type { Collection } from "../account/remotes/collection.ts";
 import { Store } from "../runtime/cache/store.ts";
 import { silentLogger } from "../runtime/log.ts";
-import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import type { MirrorSource } from "./mirror.ts";
 import { Mirrors } from "./mirrors.ts";
 import type { MirrorPlan } from "./plan.ts";
 import type { MirrorScope, Session, SessionObject } from "./session.ts";
 import type { SessionWriter } from "./session-writer.ts";
-import { mirrored, session } from "./testing/fake-service.ts";
 
 const own = { namespace: "gateway" };
 
@@ -73,7 +73,12 @@ function scene(
   };
   const sources: MirrorSource[] = [{ ...own, open }];
   const mirrors = new Mirrors({
-    ...{ store, writer, intervalSeconds, clock, log: silentLogger, ownNamespace: own.namespace },
+    store,
+    writer,
+    intervalSeconds,
+    clock,
+    log: silentLogger,
+    ownNamespace: own.namespace,
     sources: () => sources,
     shownByOthers: () => given.elsewhere ?? [],
     isRead: (namespace) => !given.unread?.has(namespace),
@@ -165,7 +170,9 @@ describe("a mirror", () => {
     abort.abort();
     await running;
     expect({ lists: account.lists.length, first: calls[0], enabled: mirrors.isEnabled }).toEqual({
-      ...{ lists: 0, first: "delete ts_1", enabled: false },
+      lists: 0,
+      first: "delete ts_1",
+      enabled: false,
     });
     expect(clock.pending).toBe(0);
   });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mirrored, session } from "../../test/fakes/sessions/fake-service.ts";
 import { sessionLabels } from "../kinds/tunnel-session.ts";
 import { type MirrorPlan, type MirrorState, planMirror } from "./plan.ts";
 import { labelsOf, type Session, type SessionObject, statusOf } from "./session.ts";
-import { mirrored, session } from "./testing/fake-service.ts";
 
 const empty: MirrorPlan = { create: [], updateLabels: [], updateStatus: [], delete: [], conflicts: [] };
 
@@ -23,8 +23,14 @@ describe("planMirror", () => {
         id: "ts_1",
         labels: mirrored(one).metadata.labels,
         status: {
-          ...{ id: "ts_1", os: "linux", region: "eu", ip: "203.0.113.7", transport: "ssh", agentVersion: "3.1.0" },
-          ...{ startedAt: "2026-01-01T00:00:00Z", credential: { id: "cr_1" } },
+          id: "ts_1",
+          os: "linux",
+          region: "eu",
+          ip: "203.0.113.7",
+          transport: "ssh",
+          agentVersion: "3.1.0",
+          startedAt: "2026-01-01T00:00:00Z",
+          credential: { id: "cr_1" },
         },
       },
     ]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { session } from "../../test/fakes/sessions/fake-service.ts";
 import { sessionResult } from "../kinds/agent-command.ts";
 import type { Answer } from "./answer.ts";
 import type { CommandSpec, SessionResult } from "./command.ts";
@@ -12,7 +13,6 @@ import {
   settleSending,
 } from "./progress.ts";
 import { agentOf } from "./session.ts";
-import { session } from "./testing/fake-service.ts";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString().replace(".000", "");
@@ -62,8 +62,11 @@ describe("markSending", () => {
     const online = { listedAt: now, sessions: [session("ts_1", { started_at: at(-60) })] };
     const [recorded] = markSending(spec("Restart"), [result()], [result()], { now, online });
     expect(recorded).toMatchObject({
-      ...{ phase: "Sending", sending: "restart", sentAt: at(0) },
-      ...{ startedSince: "2026-01-01T11:59:00.000Z", notThese: ["ts_1"] },
+      phase: "Sending",
+      sending: "restart",
+      sentAt: at(0),
+      startedSince: "2026-01-01T11:59:00.000Z",
+      notThese: ["ts_1"],
     });
   });
 

@@ -80,7 +80,11 @@ export function createSessions(options: SessionsOptions): Sessions {
   // Sessions that cannot be read may exist: the mirror would create them again, and a command would find none.
   const isRead = (namespace: string) => sessions.hasSyncedIn(namespace) && options.isOpen(namespace);
   const mirrors = new Mirrors({
-    ...{ ownNamespace, clock, log, metrics, isRead },
+    ownNamespace,
+    clock,
+    log,
+    metrics,
+    isRead,
     store: sessions.store,
     writer: new SessionWriter(client, sessions.store),
     intervalSeconds: config.sessionSyncSeconds,
@@ -109,7 +113,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   const controller = new Controller({
     name: commandType.kind.toLowerCase(),
     reconcile: ({ key, signal }) => reconciler.reconcile(key, signal),
-    ...{ log, clock, concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_SECONDS },
+    log,
+    clock,
+    concurrency: CONCURRENCY,
+    timeoutSeconds: TIMEOUT_SECONDS,
     backoff: { base: 1, cap: 300 },
     flowOf: (key) => flowOf(config, commands.store.get(key)),
     ...(controllerMetrics && { metrics: controllerMetrics }),
@@ -126,7 +133,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
   sessions.addListHandler(onOpen);
   return {
-    ...{ sessions, commands, controller, onOpen },
+    sessions,
+    commands,
+    controller,
+    onOpen,
     background: (signal) => mirrors.run(signal),
   };
 }

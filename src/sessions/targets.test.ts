@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { mirrored, session } from "../../test/fakes/sessions/fake-service.ts";
 import type { CommandSpec } from "./command.ts";
 import { sessionName } from "./naming.ts";
 import { initialResult, type KnownSessions, NoTargetError, targetsOf } from "./targets.ts";
-import { mirrored, session } from "./testing/fake-service.ts";
 
 const all = [session("ts_2"), session("ts_1"), session("ts_3", { region: "us" })];
 const known: KnownSessions = {

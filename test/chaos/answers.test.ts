@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import type { FaultOptions } from "../../tools/simulator/control/faults.ts";
+import { seed } from "../fakes/runtime/seed.ts";
 import { ClusterGate, type Guard, isWatch, type Substitute } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
 import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";

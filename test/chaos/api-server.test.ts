@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seed } from "../../src/runtime/testing/seed.ts";
 import type { Cluster } from "../../tools/cluster/cluster.ts";
 import { installKinds } from "../../tools/cluster/install-kinds.ts";
 import { startCluster } from "../../tools/cluster/start.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
+import { seed } from "../fakes/runtime/seed.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { OperatorProcess } from "../support/operator-process.ts";
 import { World } from "../support/world.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
-import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
+import { seed } from "../fakes/runtime/seed.ts";
 import { useWorld } from "../support/world.ts";
 import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";
 

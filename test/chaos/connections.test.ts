@@ -1,8 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
+import { seed } from "../fakes/runtime/seed.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { useWorld } from "../support/world.ts";
 import { DISRUPTION_ENV, DisruptionTest } from "./support/disruption.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seeds } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
+import { seeds } from "../fakes/runtime/seed.ts";
 import { useWorld } from "../support/world.ts";
 import { ForeignRemotes } from "./support/foreign-remotes.ts";
 import { Population } from "./support/population.ts";

@@ -253,7 +253,8 @@ test("an installation that cannot see this one finds a copy of its Lease, until 
   const said = { name: "default", namespaces: ["elsewhere"], claim: "waiting", attempt: 1 };
   await world.kubectl("create", "namespace", "elsewhere");
   await world.apply("elsewhere", {
-    ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
     metadata: {
       name: "tunnel-gateway-operator",
       labels: { "app.kubernetes.io/part-of": "tunnel-gateway-operator" },

@@ -104,9 +104,13 @@ describe.skipIf(!programs)(`a real Prometheus ${programs ? "" : withoutPrometheu
       gateway: { url: service.url, apiKey: world.simulator.apiKey },
       namespaces: [world.namespace],
       env: {
-        ...{ LEADER_ELECTION: "true", POD_NAMESPACE: world.namespace, ADOPTION_NAMESPACES: "*" },
+        LEADER_ELECTION: "true",
+        POD_NAMESPACE: world.namespace,
+        ADOPTION_NAMESPACES: "*",
         // a request that the test holds back must not time out
-        ...{ RESYNC_INTERVAL: "2s", SESSION_SYNC_INTERVAL: "1s", REQUEST_TIMEOUT: "120s" },
+        RESYNC_INTERVAL: "2s",
+        SESSION_SYNC_INTERVAL: "1s",
+        REQUEST_TIMEOUT: "120s",
       },
     });
     replicas.set(pod, operator);

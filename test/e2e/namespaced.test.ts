@@ -96,8 +96,10 @@ test("it waits for an installation of all namespaces that was there before, and 
   await world.kubectl("delete", "lease", "tunnel-gateway-operator", "-n", NAMESPACE);
   const all = world.release("all", "everything");
   await all.install({
-    ...{ "credentials.apiKey": world.simulator.apiKey, "crds.enabled": false },
-    ...{ installation: "all", watchSelector: "part" },
+    "credentials.apiKey": world.simulator.apiKey,
+    "crds.enabled": false,
+    installation: "all",
+    watchSelector: "part",
   });
   const first = await all.operator();
   const second = await release.startOperator();

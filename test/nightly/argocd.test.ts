@@ -258,7 +258,7 @@ describe.skipIf(!redis)(`Argo CD (${redis ? "with Redis" : withoutRedis})`, () =
     test("on an account", async () => {
       const apiKeySecretRef = { name: "mine", key: "key" };
       const account = manifest("GatewayAccount", "mine", { apiKeySecretRef }) as KubeJSON;
-      const secret = { ...{ apiVersion: "v1", kind: "Secret" }, metadata: { name: "mine" } };
+      const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "mine" } };
       const stringData = { key: world.simulator.apiKey };
       await untilSo(await commit({ "objects/account.yaml": file(account, { ...secret, stringData }) }), fine);
       const one = await node("GatewayAccount", "mine");

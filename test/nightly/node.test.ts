@@ -110,7 +110,9 @@ describe.skipIf(!isHere)(`on a real node${isHere ? "" : ` (${programs})`}`, () =
     const { containers, securityContext } = spec.template.spec;
     const [{ name, image, imagePullPolicy, securityContext: own }] = containers;
     const pod = {
-      ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "group-alone" } },
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "group-alone" },
       spec: {
         securityContext: { ...securityContext, runAsGroup: 65532 },
         containers: [{ name, image, imagePullPolicy, securityContext: own }],

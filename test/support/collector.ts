@@ -59,7 +59,9 @@ export class Collector implements AsyncDisposable {
 }
 
 const read = ({ spanId, parentSpanId, name, attributes }: SentSpan): Span => ({
-  ...{ id: spanId, parent: parentSpanId || undefined, name },
+  id: spanId,
+  parent: parentSpanId || undefined,
+  name,
   attributes: Object.fromEntries(
     attributes.map(({ key, value: { stringValue, intValue } }) => [key, String(stringValue ?? intValue)]),
   ),

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { kinds } from "../../src/kinds/index.ts";
 import type { Kind } from "../../src/schema/define.ts";
-import { otherValues } from "../../src/schema/testing/arbitrary.ts";
 import { traitsOf, unwrap } from "../../src/schema/traits.ts";
 import { snakeCase } from "../../src/schema/wire/names.ts";
 import { needsOf } from "../../src/schema/wire/needs.ts";
@@ -10,6 +9,7 @@ import { type KubeJSON, nameOf } from "../../tools/shared/objects.ts";
 import { type SelfSignedOptions, selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { ed25519PublicKey } from "../../tools/simulator/testing/samples.ts";
+import { otherValues } from "../fakes/schema/arbitrary.ts";
 import { isOurs } from "./kube.ts";
 
 /** The status of an object in `requiredObjects`, which has the id for a request. */

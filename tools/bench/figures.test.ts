@@ -19,7 +19,10 @@ describe("percentile", () => {
 
 describe("medians", () => {
   const run = (latencyMs: number, wallSeconds: number, floorRatio?: number): Figures => ({
-    ...{ phase: "create", latencyMs, objects: 2, wallSeconds },
+    phase: "create",
+    latencyMs,
+    objects: 2,
+    wallSeconds,
     ...(floorRatio !== undefined && { more: { floorRatio } }),
   });
 

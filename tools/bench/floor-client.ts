@@ -69,17 +69,27 @@ interface Spec {
 }
 
 const bodyOf = ({ namespace, name }: KubeObject["metadata"], { domain, labels, description }: Spec): object => ({
-  ...{ domain, labels, description },
+  domain,
+  labels,
+  description,
   metadata: JSON.stringify({ [OWNER_KEY]: `floor/${namespace}/${name}` }),
 });
 
 function statusOf({ id, uri, created_at, domain }: Record<string, string>, observedGeneration = 1): object {
   const condition = (type: string, message: string) => ({
-    ...{ type, message, observedGeneration, status: "True", reason: "Available" },
+    type,
+    message,
+    observedGeneration,
+    status: "True",
+    reason: "Available",
     lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
   });
   return {
-    ...{ id, uri, createdAt: created_at, observedGeneration, ...(domain !== undefined && { domain }) },
+    id,
+    uri,
+    createdAt: created_at,
+    observedGeneration,
+    ...(domain !== undefined && { domain }),
     appliedFields: ["description", ...(domain === undefined ? ["labels"] : ["domain"])],
     conditions: [
       condition("Ready", "The resource exists and matches its spec"),

@@ -24,8 +24,11 @@ await runProgram(
       const other = peer ? await preparePeer(cluster) : undefined;
       const runs = await runBench({
         ...options,
-        ...{ cluster, latencies, pace: { ...usualPace, trickle } },
-        ...{ operator: { main: resolve(operator) }, peer: other },
+        cluster,
+        latencies,
+        pace: { ...usualPace, trickle },
+        operator: { main: resolve(operator) },
+        peer: other,
         nodeFlags: limited ? [await heapLimit()] : [],
         // A long run may be broken off, so everything is shown that there is.
         onFigures: (one) => console.error(`\n${table([one])}\n${details([one])}`),

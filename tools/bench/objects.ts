@@ -2,7 +2,9 @@ import type { KubeObject, ResourceType } from "../../src/runtime/object.ts";
 import { GROUP, VERSION } from "../../src/schema/contract.ts";
 
 const type = (kind: string, group = GROUP): ResourceType => ({
-  ...{ group, version: VERSION, kind },
+  group,
+  version: VERSION,
+  kind,
   plural: `${kind.toLowerCase()}s`,
 });
 

@@ -38,7 +38,9 @@ export async function figuresOf(stage: Stage, given: Interval): Promise<Figures>
   const { phase, objects, before, after, took, more } = given;
   const { peak } = await memoryOf(stage.operator.pid);
   const figures: { [Name in keyof Figures]: Figures[Name] | undefined } = {
-    ...{ phase, objects, latencyMs: stage.settings.latencyMs },
+    phase,
+    objects,
+    latencyMs: stage.settings.latencyMs,
     wallSeconds: given.wallSeconds ?? (after.at - before.at) / 1000,
     operatorCPU: difference(before.operatorCPU, after.operatorCPU),
     apiServerCPU: difference(before.apiServerCPU, after.apiServerCPU),

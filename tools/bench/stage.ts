@@ -85,7 +85,8 @@ export class Stage implements AsyncDisposable {
     const { namespace, service, settings } = this;
     const { main, isExecutable } = settings.operator;
     const operator = new Operator({
-      ...{ main, isExecutable },
+      main,
+      isExecutable,
       nodeFlags: [...(await imageFlags()), ...(settings.nodeFlags ?? [])],
       kubeconfig: settings.cluster.kubeconfig,
       gateway: service,

@@ -15,17 +15,23 @@ const ratio = (part: number | undefined, whole: number | undefined): number | un
   part === undefined || !whole ? undefined : part / whole;
 
 const requests = (phase: Phase, atMost: number): Target => ({
-  ...{ phase, atMost, text: "requests to the service per object" },
+  phase,
+  atMost,
+  text: "requests to the service per object",
   of: ({ requests: value }) => value,
 });
 
 const writes = (phase: Phase, atMost: number): Target => ({
-  ...{ phase, atMost, text: "Kubernetes writes per object" },
+  phase,
+  atMost,
+  text: "Kubernetes writes per object",
   of: ({ writes: value }) => value,
 });
 
 const more = (phase: Phase, name: string, text: string, atMost: number): Target => ({
-  ...{ phase, text, atMost },
+  phase,
+  text,
+  atMost,
   of: (figures) => figures.more?.[name],
 });
 
@@ -37,7 +43,10 @@ const toPeer = (
   atMost: number,
   latencyMs?: number,
 ): Target => ({
-  ...{ phase, text: `${text}, as a multiple of the peer's`, atMost, ...(latencyMs !== undefined && { latencyMs }) },
+  phase,
+  text: `${text}, as a multiple of the peer's`,
+  atMost,
+  ...(latencyMs !== undefined && { latencyMs }),
   of: (figures, peer) => ratio(figures[name], peer?.[name]),
 });
 
@@ -47,7 +56,9 @@ export const targets: readonly Target[] = [
   writes("create", 2),
   more("create", "floorRatio", "wall time, as a multiple of the plain client's", 1.25),
   {
-    ...{ phase: "create", text: "CPU time of the operator, as a share of the API server's", atMost: 0.4 },
+    phase: "create",
+    text: "CPU time of the operator, as a share of the API server's",
+    atMost: 0.4,
     of: ({ operatorCPU, apiServerCPU }) => ratio(operatorCPU, apiServerCPU),
   },
   { phase: "create", text: "MiB of memory at the most", atMost: 128, of: ({ peakRSS }) => peakRSS },
@@ -68,7 +79,9 @@ export const targets: readonly Target[] = [
   { phase: "big", text: "MiB of memory at the most", atMost: 200, of: ({ peakRSS }) => peakRSS },
   more("big", "idlePercent", "percent of a core at rest", 1),
   {
-    ...{ phase: "big", text: "requests of a full list per 100 objects", atMost: 1 },
+    phase: "big",
+    text: "requests of a full list per 100 objects",
+    atMost: 1,
     of: ({ more: found, objects }) => ratio(found?.["resyncRequests"], objects / 100),
   },
   more("big", "editP99", "ms until an edit during a list is at the service, p99", 1000),

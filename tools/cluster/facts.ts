@@ -23,7 +23,10 @@ export async function factsOfThisMachine(env: NodeJS.ProcessEnv = process.env): 
   ]);
   return {
     testKubeconfig: env["TEST_KUBECONFIG"] || undefined,
-    ...{ assets, docker, go, published },
+    assets,
+    docker,
+    go,
+    published,
     cached: cached.every((binaries) => binaries !== undefined),
     onlyWay: onlyWay(env),
   };

@@ -74,8 +74,13 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
     title: "Operator",
     work: () =>
       startOperator({
-        ...{ kubeconfig, baseURL, apiKey, namespaces, signal },
-        ...{ resyncSeconds: RESYNC_SECONDS, resolver: bind?.address },
+        kubeconfig,
+        baseURL,
+        apiKey,
+        namespaces,
+        signal,
+        resyncSeconds: RESYNC_SECONDS,
+        resolver: bind?.address,
       }),
     outcome: ({ log }) => `log in ${log}`,
   });

@@ -50,11 +50,16 @@ async function startIn(
   const [log, apiKeyFile] = [join(directory, "operator.log"), join(directory, "api-key")];
   await writeFile(apiKeyFile, apiKey, { mode: 0o600 });
   const operator = new Operator({
-    ...{ kubeconfig, namespaces, log, gateway: { url: baseURL, apiKeyFile } },
+    kubeconfig,
+    namespaces,
+    log,
+    gateway: { url: baseURL, apiKeyFile },
     // the simulator has no limit, and at the default of 100 the demo would be slow
     env: {
-      ...{ RESYNC_INTERVAL: `${resyncSeconds}s`, REQUESTS_PER_MINUTE: "600" },
-      ...{ POD_NAMESPACE: NAMESPACE, SESSION_SYNC_INTERVAL: "5s" },
+      RESYNC_INTERVAL: `${resyncSeconds}s`,
+      REQUESTS_PER_MINUTE: "600",
+      POD_NAMESPACE: NAMESPACE,
+      SESSION_SYNC_INTERVAL: "5s",
       ...(resolver !== undefined && { DNS_RESOLVERS: resolver }),
     },
   });
@@ -67,7 +72,10 @@ async function startIn(
       ended.abort(new Error(`The operator ended (${operator.how}). Its last lines:\n${operator.lastLines}`));
   });
   return {
-    ...{ log, apiKeyFile, url: await operator.url(), ended: ended.signal },
+    log,
+    apiKeyFile,
+    url: await operator.url(),
+    ended: ended.signal,
     lastLines: () => operator.lastLines,
     async stop() {
       isStopping = true;

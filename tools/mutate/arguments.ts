@@ -31,8 +31,11 @@ export const program = defineProgram({
       read: listOf(readPlace),
     },
     concurrency: {
-      ...{ value: "n", about: "changes that are tried at a time", initial: undefined },
-      ...{ initially: "as the number of cores allows", read: wholeNumber(1) },
+      value: "n",
+      about: "changes that are tried at a time",
+      initial: undefined,
+      initially: "as the number of cores allows",
+      read: wholeNumber(1),
     },
   },
 });

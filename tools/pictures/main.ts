@@ -51,10 +51,16 @@ async function seen(): Promise<{ row: Row; picture: string }[]> {
   const prometheus = await Prometheus.start(programs, { groups: [{ name: "operator", rules: await rules() }] });
   started.defer(() => prometheus.stop());
   const operator = new Operator({
-    ...{ kubeconfig: cluster.kubeconfig, gateway: simulator, namespaces: [NAMESPACE] },
+    kubeconfig: cluster.kubeconfig,
+    gateway: simulator,
+    namespaces: [NAMESPACE],
     env: {
-      ...{ REQUESTS_PER_MINUTE: "600", RESYNC_INTERVAL: "10s", SESSION_SYNC_INTERVAL: "10s", ADOPTION_NAMESPACES: "*" },
-      ...{ LEADER_ELECTION: "true", POD_NAMESPACE: NAMESPACE },
+      REQUESTS_PER_MINUTE: "600",
+      RESYNC_INTERVAL: "10s",
+      SESSION_SYNC_INTERVAL: "10s",
+      ADOPTION_NAMESPACES: "*",
+      LEADER_ELECTION: "true",
+      POD_NAMESPACE: NAMESPACE,
     },
   });
   started.defer(async () => void (await operator.stop("SIGKILL")));

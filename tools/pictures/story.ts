@@ -33,7 +33,8 @@ export async function story(stage: Stage, say: (line: string) => void): Promise<
   say("drift, a domain without its DNS record, a spec that is refused");
   const reported = manifest("IPPolicy", "reported", { description: "ours", driftPolicy: "Report" });
   const domain = manifest("ReservedDomain", "no-record", {
-    ...{ domain: "no-record.dns-error.example", certificateManagementPolicy: { authority: "freeca" } },
+    domain: "no-record.dns-error.example",
+    certificateManagementPolicy: { authority: "freeca" },
   });
   control.fault({ method: "POST", path: "/reserved_addrs", times: 1000, action: { status: 400 } });
   await apply(stage, [reported, domain, manifest("ReservedAddress", "refused", {})]);

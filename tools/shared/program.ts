@@ -55,7 +55,10 @@ export const wholeNumber =
 
 /** The option `seed`. Without it, the program takes any. */
 export const seed = (about: string) => ({
-  ...{ value: "n", about, initial: undefined, initially: "any" },
+  value: "n",
+  about,
+  initial: undefined,
+  initially: "any",
   read: wholeNumber(),
 });
 

@@ -35,7 +35,10 @@ const program = defineProgram({
     },
     documented: flag("refuse the operations that the API documentation does not show"),
     route: {
-      ...{ value: "edge:route", initial: [], initially: "none", read: addRoute },
+      value: "edge:route",
+      initial: [],
+      initially: "none",
+      read: addRoute,
       about: "an HTTPS edge route that exists, by the ids of its edge and itself; may be given several times",
     },
   },

@@ -53,9 +53,11 @@ export async function soak({ cluster, operator, minutes, objects, seed, tell }: 
   await stage.service.control.clearRequests();
   const atRest = await samplesDuring(stage, () => sleep(REST_SECONDS * 1000));
   return {
-    ...{ samples, atRest },
+    samples,
+    atRest,
     rest: {
-      ...{ seconds: REST_SECONDS, differing },
+      seconds: REST_SECONDS,
+      differing,
       writes: (await stage.operator.clusterRequests()).writes - writes,
       others: await otherRequests(stage, tell),
     },

@@ -32,7 +32,8 @@ export async function sampleOf(operator: Operator, since: number): Promise<Sampl
   ]);
   return {
     at: (Date.now() - since) / 1000,
-    ...{ rss, sockets },
+    rss,
+    sockets,
     heap: sumOf(text, "nodejs_heap_size_used_bytes") / 2 ** 20,
     reserved: sumOf(text, "nodejs_heap_size_total_bytes") / 2 ** 20,
     external: sumOf(text, "nodejs_external_memory_bytes") / 2 ** 20,

@@ -3,7 +3,10 @@ import { quantities, type Sample } from "./sample.ts";
 import type { Verdict } from "./verdict.ts";
 
 const units: Partial<Record<(typeof quantities)[number], string>> = {
-  ...{ rss: "RSS MiB", heap: "heap MiB", reserved: "heap reserved MiB", external: "external MiB" },
+  rss: "RSS MiB",
+  heap: "heap MiB",
+  reserved: "heap reserved MiB",
+  external: "external MiB",
 };
 
 /** At most about `rows` samples, evenly over the time. */

@@ -7,7 +7,14 @@ const atRest: Rest = { seconds: 60, writes: 0, others: 0, differing: 0 };
 /** A sample for each second. */
 const samples = (seconds: number, of: (at: number) => Partial<Sample> = () => ({})): Sample[] =>
   Array.from({ length: seconds + 1 }, (_, at) => ({
-    ...{ at, rss: 100, heap: 40, reserved: 60, external: 5, sockets: 30, timers: 50, resources: 90 },
+    at,
+    rss: 100,
+    heap: 40,
+    reserved: 60,
+    external: 5,
+    sockets: 30,
+    timers: 50,
+    resources: 90,
     ...of(at),
   }));
 

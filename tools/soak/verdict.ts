@@ -45,7 +45,9 @@ export function verdicts(samples: readonly Sample[], rest: Rest): Verdict[] {
 }
 
 const verdict = (text: string, found: number, atMost: number): Verdict => ({
-  ...{ text, found, atMost },
+  text,
+  found,
+  atMost,
   kept: found <= atMost,
 });
 

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { callsOptions, collectionOf } from "../../../test/fakes/account/calls.ts";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { ipPolicies, tcpEdgePolicy, tcpEdges } from "../../gateway/resources/index.ts";
-import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { Turn } from "../requests/turn.ts";
-import { callsOptions, collectionOf } from "../testing/calls.ts";
 import type { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { callsOptions, collectionOf } from "../../../test/fakes/account/calls.ts";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { eventDestinations, ipPolicies, tcpEdgePolicy, tcpEdges } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { Source } from "../../objects/evidence.ts";
-import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
-import { Scene } from "../../reconcile/testing/scene.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
-import { callsOptions, collectionOf } from "../testing/calls.ts";
 import { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type ListDelta } from "./inventory.ts";
@@ -42,7 +42,11 @@ describe("a list", () => {
   it("needs no listener", async () => {
     gateway.seed(ipPolicies, {});
     const collection = new Collection({
-      ...{ ...callsOptions(clock), client: gateway.asClient(), resource: ipPolicies, clock, signal: request.signal },
+      ...callsOptions(clock),
+      client: gateway.asClient(),
+      resource: ipPolicies,
+      clock,
+      signal: request.signal,
     });
     await collection.listed(0, { lane: "sync" });
     expect(collection.allCached()).toHaveLength(1);

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { callsOptions } from "../../../test/fakes/account/calls.ts";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
-import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { EntryLocation } from "../../schema/define.ts";
-import { callsOptions } from "../testing/calls.ts";
 import { Collection } from "./collection.ts";
 import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { ipPolicies, reservedDomains } from "../../gateway/resources/index.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { RESYNC_SECONDS, Scene } from "../../reconcile/testing/scene.ts";
 
 let scene: Scene;
 let object: ManagedObject;

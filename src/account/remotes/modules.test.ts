@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { callsOptions } from "../../../test/fakes/account/calls.ts";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { routeSaml } from "../../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
-import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
-import { callsOptions } from "../testing/calls.ts";
 import { Modules, type ModulesOptions } from "./modules.ts";
 import { isCreatable, isUpdatable } from "./remotes.ts";
 
@@ -24,7 +24,9 @@ beforeEach(() => {
   clock = new VirtualClock();
   gateway = new FakeGateway(clock);
   options = {
-    ...{ client: gateway.asClient(), clock, modules: HTTPSEdgeRoute.modules },
+    client: gateway.asClient(),
+    clock,
+    modules: HTTPSEdgeRoute.modules,
     ...callsOptions(clock),
     maxAgeMs: 1000,
     onUnansweredChange: () => {},

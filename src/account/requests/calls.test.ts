@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { callsOptions } from "../../../test/fakes/account/calls.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { Postponed } from "../../objects/reconcile-error.ts";
-import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { digestOf } from "../key-proof.ts";
-import { callsOptions } from "../testing/calls.ts";
 import { Calls, type CallsOptions, withoutSecrets } from "./calls.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { RequestBudget } from "./request-budget.ts";

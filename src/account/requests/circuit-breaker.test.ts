@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { type Failure, GatewayError, NO_API_KEY } from "../../gateway/errors.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 
 let clock: VirtualClock;

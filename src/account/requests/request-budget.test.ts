@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { type Lane, lanes, RequestBudget } from "./request-budget.ts";
 
 let clock: VirtualClock;

@@ -48,7 +48,10 @@ const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
 export class RequestBudget {
   readonly #options: RequestBudgetOptions;
   readonly #queues: Record<Line, Set<Waiter>> = {
-    ...{ begun: new Set(), edit: new Set(), retry: new Set(), sync: new Set() },
+    begun: new Set(),
+    edit: new Set(),
+    retry: new Set(),
+    sync: new Set(),
   };
   /** How many requests of other lanes were sent while this lane waited. */
   readonly #passedOver: Record<Line, number> = { begun: 0, edit: 0, retry: 0, sync: 0 };

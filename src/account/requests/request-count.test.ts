@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { RequestCount } from "./request-count.ts";
 
 test("what is older than a minute does not count", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { ServiceTime } from "./service-time.ts";
 
 const MINUTE_MS = 60_000;

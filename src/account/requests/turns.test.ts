@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { beforeEach, describe, expect, it } from "vitest";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
-import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { type Lane, RequestBudget } from "./request-budget.ts";
 import { Turn, waitFor } from "./turn.ts";
 import { Turns } from "./turns.ts";

@@ -1,11 +1,13 @@
 import { expect, test, vi } from "vitest";
+import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import { json, serve } from "../../../test/support/gateway-service.ts";
-import { useFixedServices } from "../testing/run.ts";
 
 const { run, failing } = useFixedServices();
 
 const account = {
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "GatewayAccount", metadata: { namespace: "shop", name: "default" } },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "GatewayAccount",
+  metadata: { namespace: "shop", name: "default" },
   spec: { apiKeySecretRef: { name: "team", key: "key" } },
 };
 

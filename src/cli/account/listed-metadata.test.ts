@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { remotes } from "../../../test/fakes/cli/fixed-account.ts";
+import type { Answer } from "../../../test/fakes/cli/fixed-services.ts";
+import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import { kinds } from "../../kinds/index.ts";
-import { remotes } from "../testing/fixed-account.ts";
-import type { Answer } from "../testing/fixed-services.ts";
-import { useFixedServices } from "../testing/run.ts";
 
 // Lists leave out `metadata`, and with it the owner marks that a GET shows.
 

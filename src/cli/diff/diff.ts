@@ -47,7 +47,11 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
   const isSame = (one: ManagedObject, other: ManagedObject) => [one, other].every(isInAccount);
   const source = clusterSource(cluster.client, { manifests: [], namespace, problems });
   const copy = new ClusterCopy({
-    ...{ kinds, objects: [...objects.values()].flat(), source, isSameAccount: isSame, isSameInventory: isSame },
+    kinds,
+    objects: [...objects.values()].flat(),
+    source,
+    isSameAccount: isSame,
+    isSameInventory: isSame,
     mayAdopt: () => true,
   });
   const compared: ComparedObject[] = [];

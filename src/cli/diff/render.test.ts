@@ -8,7 +8,8 @@ const about = (kind: string, name: string) => ({ kind, namespace: "team", name }
 const objects: ComparedObject[] = [
   {
     ...about("TCPEdge", "db"),
-    ...{ id: "edgtcp_1", inAccount: true },
+    id: "edgtcp_1",
+    inAccount: true,
     fields: [
       {
         path: "description",
@@ -24,10 +25,13 @@ const objects: ComparedObject[] = [
       { path: "certificate_pem", state: "differs", secret: true },
     ],
   },
-  { ...about("IPPolicy", "office"), ...{ id: "ipp_1", inAccount: true, fields: [] } },
+  { ...about("IPPolicy", "office"), id: "ipp_1", inAccount: true, fields: [] },
   {
     ...about("IPPolicy", "later"),
-    ...{ inAccount: false, fields: [], reason: "SecretNotReady", message: 'Create Secret "key" in this namespace' },
+    inAccount: false,
+    fields: [],
+    reason: "SecretNotReady",
+    message: 'Create Secret "key" in this namespace',
   },
 ];
 

@@ -7,7 +7,9 @@ import { OPERATOR_NAME } from "../../schema/contract.ts";
 /** Sends one request to the service. It changes nothing, and every key may send it. */
 export async function checkGateway({ baseURL, apiKey, proxies, requestSeconds }: Config): Promise<string> {
   const client = new GatewayReader({
-    ...{ baseURL, apiKey, proxies },
+    baseURL,
+    apiKey,
+    proxies,
     timeoutMs: requestSeconds * 1000,
     userAgent: OPERATOR_NAME,
   });

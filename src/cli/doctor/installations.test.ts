@@ -14,7 +14,9 @@ const own = {
 
 const lease = (namespace: string, said: object, spec = {}) => ({
   metadata: {
-    ...{ namespace, name: "tunnel-gateway-operator", uid: namespace },
+    namespace,
+    name: "tunnel-gateway-operator",
+    uid: namespace,
     annotations: { [annotations.installation]: JSON.stringify({ name: "default", namespaces: [], ...said }) },
   },
   spec: { holderIdentity: "a", leaseDurationSeconds: 15, renewTime: "2026-01-01T00:00:10.000000Z", ...spec },

@@ -7,12 +7,16 @@ import { checkSelection } from "./selection.ts";
 
 const now = Date.parse("2026-01-01T00:00:20Z");
 const own = {
-  ...{ watchNamespaces: [], watchSelector: parseLabelSelector("team=a"), podNamespace: "own", installation: "default" },
+  watchNamespaces: [],
+  watchSelector: parseLabelSelector("team=a"),
+  podNamespace: "own",
+  installation: "default",
 };
 
 const lease = (selector: string, holderIdentity = "a") => ({
   metadata: {
-    ...{ namespace: "other", name: "tunnel-gateway-operator" },
+    namespace: "other",
+    name: "tunnel-gateway-operator",
     annotations: { [annotations.installation]: JSON.stringify({ name: "default", namespaces: ["n"], selector }) },
   },
   spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: "2026-01-01T00:00:10.000000Z" },

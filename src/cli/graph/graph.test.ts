@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { small } from "../../../test/fakes/cli/graph.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -6,7 +7,6 @@ import { leftovers, withoutRemote } from "../orphans/orphans.ts";
 import { findNodes } from "./find.ts";
 import { graphOf, usersOf } from "./graph.ts";
 import { keyOf } from "./output.ts";
-import { small } from "./testing/account.ts";
 
 const graph = small();
 const one = (text: string) => {

@@ -56,8 +56,12 @@ export function graphOf(
 
 function nodesOf(kind: Kind, remotes: readonly Remote[], objects: readonly ManagedObject[]): Node[] {
   const fresh = (): Node => ({
-    ...{ kind, uses: new Set(), usedBy: new Set(), fields: new Map() },
-    ...{ listensAt: new Set(), listeners: new Set() },
+    kind,
+    uses: new Set(),
+    usedBy: new Set(),
+    fields: new Map(),
+    listensAt: new Set(),
+    listeners: new Set(),
   });
   const byID = new Map(remotes.map((remote): [string, Node] => [remote.id, { ...fresh(), id: remote.id, remote }]));
   const more = objects.flatMap((object): Node[] => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { object } from "../../../test/fakes/cli/graph.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import { printed } from "../terminal/line.ts";
@@ -6,7 +7,6 @@ import { forestOf } from "../tree/forest.ts";
 import { render } from "../tree/tree.ts";
 import { causesOf } from "../why/why.ts";
 import { graphOf } from "./graph.ts";
-import { object } from "./testing/account.ts";
 
 // What is printed grows with the nodes and the arrows of a graph, and never with the ways through it.
 

@@ -62,7 +62,8 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   const later = what.marks ? await readObjects(cluster.client, scope, []) : { objects };
   return {
     graph: graphOf(remotes, ours, { isRead, sessions }),
-    ...{ objects: later.objects, problems },
+    objects: later.objects,
+    problems,
     clusterID: config.clusterID ?? (await clusterIDOf(cluster.client)),
   };
 }

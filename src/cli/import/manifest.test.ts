@@ -17,7 +17,9 @@ const edge: Imported = {
   kind: TCPEdge,
   name: "ssh",
   remote: {
-    ...{ id: "edgtcp_1", description: "", metadata: '{"team": "a","tunnelgateway.dev/owner":"c/n/x"}' },
+    id: "edgtcp_1",
+    description: "",
+    metadata: '{"team": "a","tunnelgateway.dev/owner":"c/n/x"}',
     hostports: ["A.example:7", "b.example:8"],
     backend: { enabled: true, backend: { id: "bkdtg_1" } },
     ip_restriction: { enabled: false, ip_policies: [{ id: "ipp_1" }] },

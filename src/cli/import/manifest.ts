@@ -105,7 +105,11 @@ export function manifestOf({ kind, name, remote }: Imported, reference: Lookup, 
     },
   };
   return {
-    ...{ kind: kind.kind, name, secrets, leftOut, refusal: refusalOf(kind, object) },
+    kind: kind.kind,
+    name,
+    secrets,
+    leftOut,
+    refusal: refusalOf(kind, object),
     yaml: kubernetesYAML(object, { above: notesOf(secrets, leftOut) }),
   };
 }

@@ -3,7 +3,10 @@ import { kinds } from "../../kinds/index.ts";
 import { parseTerraform, removedBlocks } from "./terraform.ts";
 
 const resource = (name: string, instances: object[], more: object = {}) => ({
-  ...{ mode: "managed", type: "gateway_thing", name, ...more },
+  mode: "managed",
+  type: "gateway_thing",
+  name,
+  ...more,
   instances,
 });
 

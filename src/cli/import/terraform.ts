@@ -85,7 +85,10 @@ function foundIn(state: Members, file: string): Found[] {
 function instancesOf({ mode, module = "", type, name, instances }: Members): Found[] {
   if (mode !== "managed") return [];
   return membersIn(instances).map(({ index_key: key, attributes }) => ({
-    ...{ module: String(module), type: String(type), name: String(name), key: key as Found["key"] },
+    module: String(module),
+    type: String(type),
+    name: String(name),
+    key: key as Found["key"],
     id: isMembers(attributes) ? attributes["id"] : undefined,
   }));
 }
@@ -94,12 +97,10 @@ function shownIn(module: Members): Found[] {
   const own = membersIn(module["resources"]).filter(({ mode }) => mode === "managed");
   return [
     ...own.map(({ type, name, index, values }) => ({
-      ...{
-        module: String(module["address"] ?? ""),
-        type: String(type),
-        name: String(name),
-        key: index as Found["key"],
-      },
+      module: String(module["address"] ?? ""),
+      type: String(type),
+      name: String(name),
+      key: index as Found["key"],
       id: isMembers(values) ? values["id"] : undefined,
     })),
     ...membersIn(module["child_modules"]).flatMap(shownIn),

@@ -124,9 +124,10 @@ async function handOverByAccount(parts: MoveParts, prepared: Prepared | undefine
     throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
   const { deletesPerMinute } = config;
   await using reader = new AccountReader(credentials);
-  await using changes = new AccountChanges({ ...credentials, ...{ deletesPerMinute, kinds, clusterID } });
+  await using changes = new AccountChanges({ ...credentials, deletesPerMinute, kinds, clusterID });
   await handOverToCluster(parts, prepared, {
-    ...{ clusterID, get: (resource, id) => reader.get(resource, id) },
+    clusterID,
+    get: (resource, id) => reader.get(resource, id),
     removeOwnerMark: (...given) => changes.removeOwnerMark(...given),
   });
 }

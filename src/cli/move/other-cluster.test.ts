@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
+import { kubeOf } from "../../../test/fakes/cli/kube.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
@@ -7,11 +9,9 @@ import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import { conditionOf, isReleased, type ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { removeOwnerMark } from "../../reconcile/by-hand.ts";
-import { Scene } from "../../reconcile/testing/scene.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { CommandError } from "../terminal/terminal.ts";
-import { kubeOf } from "../testing/kube.ts";
 import type { Move } from "./manifest.ts";
 import { handOverToCluster, type MoveAccount } from "./other-cluster.ts";
 import { deleteOldObject, type MoveParts, prepareMove, referrersOf } from "./steps.ts";
@@ -45,7 +45,9 @@ const remote = () => blue.gateway.remote(IPPolicy.resource, id);
 /** `around`: called before and after each call of an API server or the account. */
 function partsOf(around: () => void = () => {}, move = office): MoveParts & { account: MoveAccount } {
   return {
-    ...{ client: kubeOf(blue, around), there: kubeOf(green, around), move },
+    client: kubeOf(blue, around),
+    there: kubeOf(green, around),
+    move,
     tell: (text) => void reported.push(text),
     // Both operators work while the command waits.
     wait: async (what, condition) => {

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { kubeOf } from "../../../test/fakes/cli/kube.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Scene } from "../../reconcile/testing/scene.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { kubeOf } from "../testing/kube.ts";
 import type { Move } from "./manifest.ts";
 import { deleteOldObject, handOver, type MoveParts, prepareMove, referrersOf } from "./steps.ts";
 

@@ -29,7 +29,7 @@ export async function deleteOrphans(nodes: readonly Node[], { flags, loaded, ter
   const { deletesPerMinute } = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   const onWait = (why: string) => terminal.progress?.(why);
   const credentials = await findCredentials(flags);
-  await using changes = new AccountChanges({ ...credentials, ...{ deletesPerMinute, kinds, clusterID, onWait } });
+  await using changes = new AccountChanges({ ...credentials, deletesPerMinute, kinds, clusterID, onWait });
   let code = 0;
   for (const node of usersFirst(nodes)) {
     if (!flags.yes && !(await terminal.ask?.(`Delete ${titleOf(node)}?`))) continue;

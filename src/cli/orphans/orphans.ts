@@ -33,9 +33,7 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
     const code = await importRemotes(remotes, flags, terminal);
     return reportPartial(problems, terminal) || code;
   }
-  return flags.delete
-    ? deleteOrphans(remotes, { ...{ loaded, flags, terminal } })
-    : print(loaded, remotes, flags, terminal);
+  return flags.delete ? deleteOrphans(remotes, { loaded, flags, terminal }) : print(loaded, remotes, flags, terminal);
 }
 
 function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {

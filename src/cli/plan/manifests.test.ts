@@ -27,7 +27,13 @@ test("values are those that kubectl reads, which are those of YAML 1.1 without i
   const spec = "spec:\n  yes: yes\n  octal: 0310\n  binary: 0b11\n  time: 12:30\n  date: 2026-01-01\n  text: '010'\n";
   const [first] = parsed(`${policy}x: &x {merged: 1}\n${spec}  <<: *x\n`).manifests;
   expect(first?.object["spec"]).toEqual({
-    ...{ true: true, octal: 200, binary: 3, time: "12:30", date: "2026-01-01", text: "010", merged: 1 },
+    true: true,
+    octal: 200,
+    binary: 3,
+    time: "12:30",
+    date: "2026-01-01",
+    text: "010",
+    merged: 1,
   });
 });
 
@@ -63,7 +69,7 @@ test.each([
 });
 
 const json = (name: string) =>
-  JSON.stringify({ ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" }, metadata: { name } });
+  JSON.stringify({ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", metadata: { name } });
 
 test.each([
   ["one after the other", `${json("a")}${json("b")}`, ["0.yaml:1", "0.yaml:1"]],

@@ -50,7 +50,11 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   const defaults = read.defaults.union(defaultsIn(manifests, where.namespace));
   const isInAccount = (object: ManagedObject) => isIn(credentials, object, defaults);
   const planned = await planChanges({
-    ...{ kinds, objects, isInAccount, clusterID, isClusterIDSet: config.clusterID !== undefined },
+    kinds,
+    objects,
+    isInAccount,
+    clusterID,
+    isClusterIDSet: config.clusterID !== undefined,
     account: accountSource(
       reader,
       new Map([...remotes].map(([{ resource }, rows]) => [resource.name, rows])),

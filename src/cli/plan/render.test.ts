@@ -17,7 +17,8 @@ const blocks: Block[] = [
   },
   {
     ...about("IPPolicy", "office"),
-    ...{ action: "update", id: "ipp_1" },
+    action: "update",
+    id: "ipp_1",
     fields: [
       { path: "description", old: "a", new: "b" },
       { path: "labels.team", old: "x" },
@@ -25,7 +26,9 @@ const blocks: Block[] = [
   },
   {
     ...about("TLSCertificate", "web"),
-    ...{ action: "replace", id: "cert_1", interrupts: true },
+    action: "replace",
+    id: "cert_1",
+    interrupts: true,
     fields: [{ path: "private_key_pem", secret: true }],
   },
   { ...about("IPPolicy", "home"), action: "adopt", id: "ipp_2", fields: [{ path: "metadata", new: "(owner mark)" }] },

@@ -30,10 +30,13 @@ function object(kind: Kind, name: string, { reason, stalledAt, drift, status }: 
       lastTransitionTime,
     }) as const;
   return {
-    ...{ apiVersion: "tunnelgateway.dev/v1", kind: kind.kind, spec: {} },
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: kind.kind,
+    spec: {},
     metadata: { namespace: "team", name, uid: name, generation: 1 },
     status: {
-      ...{ id: name, ...status },
+      id: name,
+      ...status,
       conditions: [
         condition("Ready", reason === undefined, reason ?? "Available"),
         ...(stalledAt ? [condition("Stalled", true, reason ?? "", stalledAt)] : []),
@@ -44,9 +47,11 @@ function object(kind: Kind, name: string, { reason, stalledAt, drift, status }: 
 }
 
 const lease = (namespace: string, holderIdentity: string, renewTime: string, said?: object) => ({
-  ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
   metadata: {
-    ...{ namespace, name: "tunnel-gateway-operator" },
+    namespace,
+    name: "tunnel-gateway-operator",
     ...(said && { annotations: { "tunnelgateway.dev/accounts": JSON.stringify(said) } }),
   },
   spec: { holderIdentity, renewTime, leaseDurationSeconds: 15 },
@@ -68,11 +73,9 @@ const observed: Observed = {
   ],
   accounts: [
     {
-      ...{
-        apiVersion: "tunnelgateway.dev/v1",
-        kind: "GatewayAccount",
-        metadata: { namespace: "team", name: "second" },
-      },
+      apiVersion: "tunnelgateway.dev/v1",
+      kind: "GatewayAccount",
+      metadata: { namespace: "team", name: "second" },
       status: {
         conditions: [{ type: "Ready", status: "False", reason: "Unauthorized", message: "", lastTransitionTime: "" }],
       },

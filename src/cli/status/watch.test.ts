@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import { terminalOn } from "../terminal/terminal.ts";
-import { useFixedServices } from "../testing/run.ts";
 import { status } from "./status.ts";
 
 const { failing } = useFixedServices();

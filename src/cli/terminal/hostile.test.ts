@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { useFixedServices } from "../testing/run.ts";
+import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import type { Terminal } from "./terminal.ts";
 
 // Whoever may write one text in the account, in an object or in an answer, decides nothing of what a person sees.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { object, small } from "../../../test/fakes/cli/graph.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { SSHCredential } from "../../kinds/ssh-credential.ts";
@@ -7,7 +8,6 @@ import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type Graph, graphOf } from "../graph/graph.ts";
 import { groupsOf, type TunnelSession } from "../graph/sessions.ts";
-import { object, small } from "../graph/testing/account.ts";
 import { printed } from "../terminal/line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { forestOf } from "./forest.ts";
@@ -90,7 +90,12 @@ test("nodes that are not Ready are red, and remotes without an object grey", () 
 test("for other programs there are JSON, dot and mermaid", () => {
   expect(JSON.parse(shown(forest, { output: "json" }, inPipe))).toContainEqual({
     key: "TCPEdge/team/ssh",
-    ...{ kind: "TCPEdge", id: "edgtcp_1", namespace: "team", name: "ssh", ready: "False", reason: "Forbidden" },
+    kind: "TCPEdge",
+    id: "edgtcp_1",
+    namespace: "team",
+    name: "ssh",
+    ready: "False",
+    reason: "Forbidden",
     inAccount: true,
     uses: ["IPPolicy/team/office", "ReservedAddress/team/ssh", "TunnelGroupBackend/bkdtg_1"],
     usedBy: [],

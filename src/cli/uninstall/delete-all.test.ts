@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { useFixedServices } from "../testing/run.ts";
+import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 
 const { run, writing } = useFixedServices();
 

@@ -19,7 +19,8 @@ const left = (reason: string, { name = "office", paused = false, message = "" } 
   type: typeOf(IPPolicy),
   ref: { namespace: "demo", name },
   object: {
-    ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" },
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: "IPPolicy",
     metadata: { name, namespace: "demo", uid: name, ...(paused && { annotations: { [annotations.paused]: "true" } }) },
     status: { conditions: [{ type: "Ready", status: "False", reason, message }] },
   },

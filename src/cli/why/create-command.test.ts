@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { object } from "../../../test/fakes/cli/graph.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
-import { object } from "../graph/testing/account.ts";
 import { createCommandOf } from "./create-command.ts";
 
 function waiting(kind: Kind, spec: Record<string, unknown>, message: string): ManagedObject {

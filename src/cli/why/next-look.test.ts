@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { object } from "../../../test/fakes/cli/graph.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { annotations } from "../../schema/contract.ts";
-import { object } from "../graph/testing/account.ts";
 import { nextLookOf } from "./next-look.ts";
 
 test.each([

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { object } from "../../../test/fakes/cli/graph.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { findNodes } from "../graph/find.ts";
 import { graphOf } from "../graph/graph.ts";
-import { object } from "../graph/testing/account.ts";
 import { causesOf } from "./why.ts";
 
 const refersTo = (name: string) => ({ ipRestriction: { ipPolicyRefs: [{ name }] } });

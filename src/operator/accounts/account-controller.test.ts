@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { AccountScene, type SceneOptions } from "../../../test/fakes/operator/account-scene.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import type { AccountObject } from "./all-credentials.ts";
-import { AccountScene, type SceneOptions } from "./testing/account-scene.ts";
 
 /** An account whose key the service accepts, after its first reconcile. */
 async function settled(name = "a", options: SceneOptions = {}): Promise<AccountScene> {
@@ -484,7 +484,8 @@ describe("a certificate that is served and has no object", () => {
     scene.loneCertificate = certificate("2999-01-01T00:00:00Z");
     await scene.reconcile("a");
     expect(scene.condition("a", "CertificateReady")).toMatchObject({
-      ...{ status: "True", reason: "Available" },
+      status: "True",
+      reason: "Available",
       message:
         "Of the certificates that are served and have no object, TLSCertificate cert_1 ends first, at 2999-01-01T00:00:00Z",
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { AccountScene, OWN_KEY } from "../../../test/fakes/operator/account-scene.ts";
 import type { Account } from "../../account/account.ts";
 import { ipPolicies, reservedDomains } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -6,11 +7,11 @@ import { type Intent, intentOf, parseIntent } from "../../objects/intent.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { AccountObject } from "./all-credentials.ts";
-import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
 
 function object(accountRef?: string, status?: Status, more: Partial<ManagedObject["metadata"]> = {}): ManagedObject {
   return {
-    ...{ apiVersion: "tunnelgateway.dev/v1", kind: IPPolicy.kind },
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: IPPolicy.kind,
     metadata: { name: "office", namespace: "n", uid: "u", generation: 1, resourceVersion: "1", ...more },
     spec: accountRef === undefined ? {} : { accountRef: { name: accountRef } },
     ...(status && { status }),

@@ -48,7 +48,12 @@ export class AllCredentials {
     });
     const { apiKey: read, baseURL } = options.config;
     this.own = this.shared.add({
-      ...{ key: "", uid: "", specifiedURL: undefined, baseURL: normalised(baseURL), digest: undefined, lastRead: 0 },
+      key: "",
+      uid: "",
+      specifiedURL: undefined,
+      baseURL: normalised(baseURL),
+      digest: undefined,
+      lastRead: 0,
       apiKey: { read, invalidate: () => {} },
       proved: new Set<string>(),
     });
@@ -91,7 +96,13 @@ export class AllCredentials {
     const baseURL = normalised(allowedBaseURL(object, this.#options.config));
     this.remove(key);
     const made = this.shared.add({
-      ...{ key, uid, specifiedURL, baseURL, digest: undefined, lastRead: 0, proved: new Set<string>() },
+      key,
+      uid,
+      specifiedURL,
+      baseURL,
+      digest: undefined,
+      lastRead: 0,
+      proved: new Set<string>(),
       apiKey: new CachedApiKey(this.#options.clock, () => this.#readKey(key)),
     });
     this.#byKey.set(key, made);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayAccount } from "../../kinds/gateway-account.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
@@ -7,7 +8,6 @@ import { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { KubeError, KubeUnreachable } from "../../runtime/connection/errors.ts";
 import type { ObjectRef, ResourceType } from "../../runtime/object.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
 import { DefaultAccounts } from "./default-accounts.ts";
@@ -41,19 +41,26 @@ beforeEach(() => {
     return answer;
   };
   defaults = new DefaultAccounts({
-    ...{ clock, store: () => store, isConnectedIn: () => isConnected, type: typeOf(GatewayAccount), seen: () => seen },
+    clock,
+    store: () => store,
+    isConnectedIn: () => isConnected,
+    type: typeOf(GatewayAccount),
+    seen: () => seen,
     client: { get } as unknown as KubeClient,
   });
 });
 
 const account = (name: string, resourceVersion: string): AccountObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: GatewayAccount.kind },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: GatewayAccount.kind,
   metadata: { name, namespace: "team-a", uid: `uid-${name}`, generation: 1, resourceVersion },
   spec: { apiKeySecretRef: { name: "key", key: "key" } },
 });
 
 const object = (resourceVersion: number, spec: ManagedObject["spec"] = {}, namespace = "team-a"): ManagedObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: IPPolicy.kind, spec },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: IPPolicy.kind,
+  spec,
   metadata: { name: "office", namespace, uid: "o", generation: 1, resourceVersion: String(resourceVersion) },
 });
 

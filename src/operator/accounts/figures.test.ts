@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { AccountScene, OWN_KEY } from "../../../test/fakes/operator/account-scene.ts";
 import type { Account } from "../../account/account.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { figuresAnnotation, figuresOn } from "../kubernetes/account-figures.ts";
-import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
 
 const list = (account: Account, since = 0) =>
   account.collection(ipPolicies).listed(since, { lane: "edit", signal: new AbortController().signal });

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { AccountScene, OWN_KEY } from "../../../test/fakes/operator/account-scene.ts";
 import type { Account } from "../../account/account.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { FINALIZER, INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { MOST_RECORDS } from "./key-records.ts";
-import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
 
 // What one process knows of an API key, the next one knows too: there, everything that is recorded is gone by hand.
 
@@ -26,7 +26,9 @@ async function setKey(name: string, key: string): Promise<void> {
 }
 
 const objectOf = (name: string): ManagedObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: IPPolicy.kind, spec: { accountRef: { name } } },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: IPPolicy.kind,
+  spec: { accountRef: { name } },
   metadata: { name: "office", namespace: "n", uid: "u", generation: 1 },
 });
 

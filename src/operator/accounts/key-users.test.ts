@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { AccountScene } from "../../../test/fakes/operator/account-scene.ts";
 import { digestOf } from "../../account/key-proof.ts";
-import { AccountScene } from "./testing/account-scene.ts";
 
 const digest = digestOf("key-a");
 

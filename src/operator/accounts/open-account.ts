@@ -108,7 +108,12 @@ export function openAccount(
   const label = () => labelOf({ credentials: members });
   const notifyAvailability = (available: boolean) => onAvailabilityChange(concerned(shared), available);
   const account: Account = new Account({
-    ...{ client, clock, onListDelta, hasObjectFor, memory, signal: abort.signal },
+    client,
+    clock,
+    onListDelta,
+    hasObjectFor,
+    memory,
+    signal: abort.signal,
     ...(onReleased && { onReleased }),
     budget: new RequestBudget({
       perMinute: config.requestsPerMinute,
@@ -138,7 +143,10 @@ export function openAccount(
     deletesPerMinute: config.deletesPerMinute,
     resyncSeconds: config.resyncSeconds,
     key: {
-      ...{ recorded, unread, listedElsewhere, proved: credentials.proved },
+      recorded,
+      unread,
+      listedElsewhere,
+      proved: credentials.proved,
       believesFirstKey: credentials.key === "" && config.accountConfirmed,
       wasRecorded: (digest) => wasRecorded([...members], digest, options),
       record: (digest, which) => record([...members], digest, which, options),
@@ -173,7 +181,14 @@ export function openAccount(
   });
   const { baseURL } = credentials;
   const shared: SharedAccount = {
-    ...{ account, client, requests, baseURL, credentials: members, digest: undefined, abort, recorded },
+    account,
+    client,
+    requests,
+    baseURL,
+    credentials: members,
+    digest: undefined,
+    abort,
+    recorded,
     successors: new Set(),
   };
   return shared;

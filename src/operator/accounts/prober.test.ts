@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { Account } from "../../account/account.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { probe } from "./prober.ts";
 
 /** An account whose circuit breaker is open. `answer`: the result of a probe. */

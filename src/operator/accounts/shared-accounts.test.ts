@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { AccountScene } from "../../../test/fakes/operator/account-scene.ts";
 import type { Account } from "../../account/account.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { AccountScene } from "./testing/account-scene.ts";
 
 // What goes with credentials that leave an account, or move to that of others.
 
@@ -17,7 +17,9 @@ async function given(keys: Record<string, string>): Promise<AccountScene> {
 }
 
 const objectOf = (name: string): ManagedObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: IPPolicy.kind, spec: { accountRef: { name } } },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: IPPolicy.kind,
+  spec: { accountRef: { name } },
   metadata: { name: "office", namespace: "n", uid: "u", generation: 1 },
 });
 

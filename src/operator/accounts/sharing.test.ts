@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { AccountScene, OWN_KEY } from "../../../test/fakes/operator/account-scene.ts";
 import type { Account } from "../../account/account.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -6,12 +7,12 @@ import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { AccountObject } from "./all-credentials.ts";
-import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
 
 /** An object of a GatewayAccount; without a name, of the default. */
 function objectOf(name?: string, status?: Status, metadata: Partial<ManagedObject["metadata"]> = {}): ManagedObject {
   return {
-    ...{ apiVersion: "tunnelgateway.dev/v1", kind: IPPolicy.kind },
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: IPPolicy.kind,
     metadata: { name: `of-${name}`, namespace: "n", uid: `uid-${name}`, generation: 1, ...metadata },
     spec: name === undefined ? {} : { accountRef: { name } },
     ...(status && { status }),

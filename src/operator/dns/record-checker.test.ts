@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { DNSRecord } from "../../schema/dns.ts";
 import { type Queries, RecordChecker } from "./record-checker.ts";
 
@@ -20,7 +20,10 @@ beforeEach(() => {
     return found;
   };
   const resolver = {
-    ...{ resolveCname: query("CNAME"), resolveNs: query("NS"), resolve4: query("A"), resolve6: query("AAAA") },
+    resolveCname: query("CNAME"),
+    resolveNs: query("NS"),
+    resolve4: query("A"),
+    resolve6: query("AAAA"),
   } as unknown as Queries;
   checker = new RecordChecker({ resolver, clock, externalDNS: false });
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { ListOptions } from "../../runtime/connection/client.ts";
 import { KubeError } from "../../runtime/connection/errors.ts";
 import type { ObjectRef, ResourceType } from "../../runtime/object.ts";
 import type { Lease } from "../../runtime/process/lease.ts";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { parseLabelSelector } from "../../schema/label-selector.ts";
 import { InstallationClaim, type InstallationClaimOptions } from "./claim.ts";
 import { installationOf } from "./record.ts";
@@ -101,18 +101,24 @@ function install(namespace: string, settings: Settings = {}) {
       ...settings.client,
     },
     config: {
-      ...{ watchNamespaces, watchSelector: parseLabelSelector(selector) },
-      ...{ podNamespace: namespace, installation: "default" },
+      watchNamespaces,
+      watchSelector: parseLabelSelector(selector),
+      podNamespace: namespace,
+      installation: "default",
     },
     elector: () => ({ ownLease: leases.get(key), formerLease: before, interruptions: held.interruptions }),
     random: () => 0.5,
-    ...{ clock, log },
+    clock,
+    log,
   });
   const renew = () =>
     store({
-      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
       metadata: {
-        ...{ namespace, name: "tunnel-gateway-operator", ...claim.marks() },
+        namespace,
+        name: "tunnel-gateway-operator",
+        ...claim.marks(),
         ...(born !== undefined && { creationTimestamp: new Date(born * 1000).toISOString() }),
       },
       spec: { holderIdentity: "pod", leaseDurationSeconds: 15, renewTime: String(clock.now()) },
@@ -123,7 +129,10 @@ function install(namespace: string, settings: Settings = {}) {
     lost = error;
   });
   const one = {
-    ...{ claim, log, renew, state },
+    claim,
+    log,
+    renew,
+    state,
     lost: () => lost?.message,
     acts: () => lost === undefined && claim.holdsFor(5),
     /** As at a graceful stop. */
@@ -418,9 +427,12 @@ function forge(namespace: string, { of, isCopy = true }: { of: string; isCopy?: 
   const origin = isCopy ? { home: "x", born: "0" } : {};
   return () =>
     store({
-      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
       metadata: {
-        ...{ namespace, name: "forged", labels: metadata.labels },
+        namespace,
+        name: "forged",
+        labels: metadata.labels,
         annotations: { "tunnelgateway.dev/installation": JSON.stringify({ ...said, ...origin }) },
       },
       spec: { ...spec, renewTime: String(clock.now()) },
@@ -439,7 +451,9 @@ describe("an installation that works", () => {
     const said = { name: "default", namespaces: ["shared"], claim: "active", attempt: 1, home: "second", born: "9" };
     const annotations = { "tunnelgateway.dev/installation": JSON.stringify(said) };
     store({
-      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", spec: { ...spec, renewTime: "now" } },
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      spec: { ...spec, renewTime: "now" },
       metadata: {
         namespace: "shared",
         name: "tunnel-gateway-operator.second",
@@ -503,7 +517,8 @@ describe("an installation that works", () => {
 
   it("of all namespaces, is ended by somebody who may change a Lease that is older than its own", async () => {
     store({
-      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
       metadata: { namespace: "a", name: "forged", creationTimestamp: new Date(0).toISOString() },
     });
     const all = install("all", { born: 1 });

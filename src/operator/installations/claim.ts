@@ -140,7 +140,10 @@ export class InstallationClaim {
     const { config } = this.#options;
     const { ended } = this.#rivals;
     return {
-      ...{ name: config.installation, ...shareOf(config), claim: this.#claim, attempt: this.#attempt },
+      name: config.installation,
+      ...shareOf(config),
+      claim: this.#claim,
+      attempt: this.#attempt,
       ...(ended.length > 0 && { ended }),
     };
   }

@@ -87,7 +87,11 @@ export function installationOf({ metadata }: KubeObject): Installation | undefin
     const { name, namespaces, selector = "", claim, attempt, home, born, ended } = said;
     if (!Array.isArray(namespaces)) return undefined;
     return {
-      ...{ name: String(name), namespaces, selector: String(selector), claim, attempt },
+      name: String(name),
+      namespaces,
+      selector: String(selector),
+      claim,
+      attempt,
       ...(home !== undefined && { home: String(home), born: String(born) }),
       ...(Array.isArray(ended) && { ended }),
     };

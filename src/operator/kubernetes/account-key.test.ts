@@ -3,7 +3,9 @@ import type { SecretValue } from "../../reconcile/cluster.ts";
 import { type AccountKeyObject, allowedBaseURL, readAccountKey } from "./account-key.ts";
 
 const account = (baseURL?: string, accepted?: string): AccountKeyObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "GatewayAccount", metadata: { namespace: "team", name: "a" } },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "GatewayAccount",
+  metadata: { namespace: "team", name: "a" },
   spec: { apiKeySecretRef: { name: "keys", key: "key" }, ...(baseURL && { baseURL }) },
   ...(accepted && { status: { baseURL: accepted } }),
 });

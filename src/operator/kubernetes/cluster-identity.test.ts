@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
-import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { ClusterIdentity } from "./cluster-identity.ts";
 
 const answer = async <T>(_: unknown, { name }: { name: string }) => ({ metadata: { uid: `uid-of-${name}` } }) as T;

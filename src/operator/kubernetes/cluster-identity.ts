@@ -24,7 +24,11 @@ export class ClusterIdentity extends StartStep<string> {
     const { watchNamespaces, podNamespace, clusterID } = config;
     const name = watchNamespaces.length > 0 && podNamespace !== undefined ? podNamespace : "kube-system";
     super({
-      ...{ what: "the id of the cluster", where: `namespace ${name}`, clock, log, random },
+      what: "the id of the cluster",
+      where: `namespace ${name}`,
+      clock,
+      log,
+      random,
       async run(signal) {
         const id = clusterID ?? (await client.get(namespaces, { name }, { signal })).metadata.uid;
         if (id === undefined) throw new Error("it has no uid");

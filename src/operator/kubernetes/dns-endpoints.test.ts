@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { deleteDNSEndpoint, keepDNSEndpoint, writeDNSEndpoint } from "./dns-endpoints.ts";
 
 const ENDPOINTS = "externaldns.k8s.io/v1alpha1/dnsendpoints";
@@ -15,7 +15,9 @@ beforeEach(async () => {
 });
 
 const objectNamed = (name: string): ManagedObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "ReservedDomain", spec: {} },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "ReservedDomain",
+  spec: {},
   metadata: { name, namespace: "n", uid: "uid-1", generation: 1 },
 });
 const content = { labels: {}, annotations: {}, endpoints: [], owned: true };
@@ -57,9 +59,13 @@ describe("a DNSEndpoint that cannot be written", () => {
 describe("a DNSEndpoint of an object that goes", () => {
   const put = (labels: Record<string, string>) =>
     server.storage.create(ENDPOINTS, {
-      ...{ apiVersion: "externaldns.k8s.io/v1alpha1", kind: "DNSEndpoint", spec: {} },
+      apiVersion: "externaldns.k8s.io/v1alpha1",
+      kind: "DNSEndpoint",
+      spec: {},
       metadata: {
-        ...{ namespace: "n", name: "reserveddomain-shop", labels },
+        namespace: "n",
+        name: "reserveddomain-shop",
+        labels,
         annotations: { "tunnelgateway.dev/object": "ReservedDomain/shop" },
         ownerReferences: [{ apiVersion: "tunnelgateway.dev/v1", kind: "ReservedDomain", name: "shop", uid: "uid-1" }],
       },

@@ -115,7 +115,9 @@ function manifestOf(object: ManagedObject, { labels, annotations, endpoints, own
     apiVersion: apiVersionOf(dnsEndpoints),
     kind: dnsEndpoints.kind,
     metadata: {
-      ...{ ...(namespace !== undefined && { namespace }), name, ...content },
+      ...(namespace !== undefined && { namespace }),
+      name,
+      ...content,
       annotations: { ...content.annotations, [endpointAnnotations.digest]: digestOf(JSON.stringify([content, spec])) },
     },
     spec,
@@ -125,7 +127,11 @@ function manifestOf(object: ManagedObject, { labels, annotations, endpoints, own
 const ownerNameOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${metadata.name}`;
 
 const ownerOf = ({ kind, metadata: { name, uid } }: ManagedObject): OwnerReference => ({
-  ...{ apiVersion: API_VERSION, kind, name, uid, controller: true },
+  apiVersion: API_VERSION,
+  kind,
+  name,
+  uid,
+  controller: true,
 });
 
 /**

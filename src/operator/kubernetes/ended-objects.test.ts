@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { EndedObjects } from "./ended-objects.ts";
 
 const HOUR = 3_600_000;

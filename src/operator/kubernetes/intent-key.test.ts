@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { until } from "../../../test/fakes/runtime/until.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
-import { until } from "../../runtime/testing/until.ts";
 import { INTENT_KEY_SECRET } from "../../schema/contract.ts";
 import { IntentKey } from "./intent-key.ts";
 
@@ -34,7 +34,9 @@ function start(): IntentKey {
 
 const secret = (more: Record<string, unknown>): KubeObject =>
   server.storage.create(SECRETS, {
-    ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace: "own", name: INTENT_KEY_SECRET } },
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "own", name: INTENT_KEY_SECRET },
     ...more,
   });
 

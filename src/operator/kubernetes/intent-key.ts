@@ -32,7 +32,10 @@ export interface IntentKeyOptions {
 export class IntentKey extends StartStep<KeyObject> {
   constructor({ client, namespace, clock, log, random }: IntentKeyOptions) {
     super({
-      ...{ what: "the key that signs create intents", clock, log, random },
+      what: "the key that signs create intents",
+      clock,
+      log,
+      random,
       where: `Secret ${namespace}/${INTENT_KEY_SECRET}`,
       async run(signal) {
         const key = await readOrMake(client, namespace, signal);
@@ -71,7 +74,9 @@ async function read(client: Client, namespace: string, signal: AbortSignal): Pro
 
 async function make(client: Client, namespace: string, signal: AbortSignal): Promise<SecretObject> {
   const secret: SecretObject = {
-    ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace, name: INTENT_KEY_SECRET } },
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace, name: INTENT_KEY_SECRET },
     data: { [MEMBER]: randomBytes(KEY_BYTES).toString("base64") },
     immutable: true,
   };

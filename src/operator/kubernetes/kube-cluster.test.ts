@@ -1,5 +1,8 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject } from "../../objects/object.ts";
@@ -8,9 +11,6 @@ import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import type { EventInput, EventRecorder } from "../../runtime/process/events.ts";
-import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import { type Informers, indexersOf } from "./indexes.ts";
 import { KubeCluster } from "./kube-cluster.ts";
@@ -71,7 +71,9 @@ const accountOf = ({ metadata }: ManagedObject) => metadata.labels?.["account"];
 /** An object that a user created, in API server and cache. */
 function given(metadata: Partial<KubeObject["metadata"]> = {}): ManagedObject {
   const made = server.storage.create(POLICIES, {
-    ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", spec: {} },
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: "IPPolicy",
+    spec: {},
     metadata: { ...metadata, namespace: "n", name: "office" },
   }) as ManagedObject;
   store.put(made);
@@ -100,7 +102,8 @@ describe("objects of several namespaces", () => {
     spec: ManagedObject["spec"] = {},
   ) => {
     const object: ManagedObject = {
-      ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" },
+      apiVersion: "tunnelgateway.dev/v1",
+      kind: "IPPolicy",
       metadata: { name: "office", namespace, uid: namespace, generation: 1, resourceVersion: "1", labels: { account } },
       spec,
       ...(status && { status: { ...status, account: `of-${namespace}` } }),
@@ -267,12 +270,17 @@ describe("an error of the API server", () => {
 describe("a Secret", () => {
   it("is read with decoded values, and may be missing", async () => {
     server.storage.create(SECRETS, {
-      ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace: "n", name: "dd", annotations: { a: "b" } } },
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace: "n", name: "dd", annotations: { a: "b" } },
       data: { api: Buffer.from("s3cret").toString("base64") },
     });
     const { resourceVersion } = secretOf("dd")?.metadata ?? {};
     expect(await cluster.secret("n", "dd")).toEqual({
-      ...{ resourceVersion, data: { api: "s3cret" }, annotations: { a: "b" }, owners: [] },
+      resourceVersion,
+      data: { api: "s3cret" },
+      annotations: { a: "b" },
+      owners: [],
     });
     expect(await cluster.secret("n", "other")).toBeUndefined();
   });

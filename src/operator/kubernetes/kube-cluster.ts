@@ -243,5 +243,6 @@ export class KubeCluster extends CachedObjects implements Cluster {
 
 const aboutObject = ({ kind, metadata: { namespace, name } }: ManagedObject) => ({
   controller: kind.toLowerCase(),
-  ...{ namespace, name },
+  namespace,
+  name,
 });

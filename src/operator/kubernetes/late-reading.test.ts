@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
 import { LateReading, type LateReadingOptions } from "./late-reading.ts";
 
 function scene() {
@@ -8,7 +8,9 @@ function scene() {
   const did: string[] = [];
   const handlers = { listed: [] as ((namespace: string) => void)[], opened: [] as ((namespace: string) => void)[] };
   const watched = (kind: string, ...missing: string[]): LateReadingOptions["watched"][number] => ({
-    ...{ type: { group: "", version: "v1", plural: "", kind }, namespaces: ["a", "b"], problem: "forbidden" },
+    type: { group: "", version: "v1", plural: "", kind },
+    namespaces: ["a", "b"],
+    problem: "forbidden",
     hasSyncedIn: (namespace) => !missing.includes(namespace),
     addListHandler: (handler) => void handlers.listed.push(handler),
   });

@@ -1,11 +1,11 @@
 import { beforeEach, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { FINALIZER, RIGHTS_FINALIZER } from "../../schema/contract.ts";
 import { NamespaceRights, type NamespaceRightsOptions } from "./namespace-rights.ts";
 
@@ -24,22 +24,30 @@ beforeEach(async () => {
   source = { hasSyncedIn: () => true, store };
   log = recordingLogger();
   server.storage.create(BINDINGS, {
-    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" },
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "RoleBinding",
     metadata: { namespace: "team", name: "deletion", finalizers: [OTHERS] },
   });
 });
 
 const rightsOf = (options: Partial<NamespaceRightsOptions> = {}): NamespaceRights =>
   new NamespaceRights({
-    ...{ client, clock: systemClock, log },
-    ...{ binding: "deletion", keeps: true, namespaces: ["team"], sources: () => [source], leads: () => true },
+    client,
+    clock: systemClock,
+    log,
+    binding: "deletion",
+    keeps: true,
+    namespaces: ["team"],
+    sources: () => [source],
+    leads: () => true,
     ...options,
   });
 
 const finalizers = (): readonly string[] => server.storage.get(BINDINGS, "team/deletion")?.metadata.finalizers ?? [];
 
 const object = (name: string, finalizer?: string): KubeObject => ({
-  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" },
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "IPPolicy",
   metadata: { namespace: "team", name, uid: name, resourceVersion: "1", ...(finalizer && { finalizers: [finalizer] }) },
 });
 

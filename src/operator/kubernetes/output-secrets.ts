@@ -21,7 +21,9 @@ export async function writeSecret(
     apiVersion: "v1",
     kind: "Secret",
     metadata: {
-      ...{ namespace, name, annotations },
+      namespace,
+      name,
+      annotations,
       labels: { "app.kubernetes.io/managed-by": OPERATOR_NAME },
       ownerReferences: ownersFor(object, ownership, []),
     },

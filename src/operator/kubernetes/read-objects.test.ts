@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { settle } from "../../runtime/testing/virtual-clock.ts";
+import { settle } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { ReadObjects } from "./read-objects.ts";
 
 /** What an informer has read, by namespace. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { settle } from "../../runtime/testing/virtual-clock.ts";
+import { settle } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { startedAfter } from "./start-step.ts";
 
 function part() {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { STATE_FORMAT, StateFormat } from "./state-format.ts";
 
@@ -26,7 +26,9 @@ afterEach(() => step.stop());
 function given(format: string | undefined): void {
   const annotations = format === undefined ? {} : { [secretAnnotations.format]: format };
   server.storage.create(SECRETS, {
-    ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace: "own", name: INTENT_KEY_SECRET, annotations } },
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "own", name: INTENT_KEY_SECRET, annotations },
   });
 }
 

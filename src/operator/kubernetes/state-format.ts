@@ -34,7 +34,10 @@ export interface StateFormatOptions {
 export class StateFormat extends StartStep<void> {
   constructor({ client, namespace, after, clock, log, format = STATE_FORMAT, random }: StateFormatOptions) {
     super({
-      ...{ what: "the format of what the operator keeps in objects", clock, log, random },
+      what: "the format of what the operator keeps in objects",
+      clock,
+      log,
+      random,
       where: `Secret ${namespace}/${INTENT_KEY_SECRET}`,
       async run(signal) {
         await after;

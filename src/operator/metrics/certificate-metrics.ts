@@ -14,7 +14,10 @@ type Labels = Partial<Record<(typeof labelNames)[number], string>>;
 export function certificateMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
   const gauge = (name: string, help: string, end: keyof Validity) =>
     new Gauge({
-      ...{ name: `tunnelgateway_certificate_${name}_timestamp_seconds`, help, labelNames, registers },
+      name: `tunnelgateway_certificate_${name}_timestamp_seconds`,
+      help,
+      labelNames,
+      registers,
       collect() {
         this.reset();
         const observed = sources();

@@ -1,10 +1,10 @@
 import { Registry } from "prom-client";
 import { beforeEach, expect, it } from "vitest";
+import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { reconcile } from "../../reconcile/reconcile.ts";
-import { RESYNC_SECONDS, Scene } from "../../reconcile/testing/scene.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Stores } from "../kubernetes/indexes.ts";

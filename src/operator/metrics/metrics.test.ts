@@ -1,13 +1,13 @@
 import type { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Account } from "../../account/account.ts";
 import { RequestBudget } from "../../account/requests/request-budget.ts";
 import { ipPolicies, reservedDomains, sshHostCertificates, tlsCertificates } from "../../gateway/resources/index.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
-import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { MetricSources } from "./metric-sources.ts";
 import { createTelemetry, type Telemetry } from "./telemetry.ts";
 
@@ -30,8 +30,13 @@ beforeEach(() => {
 
 const accountOf = (): Account =>
   new Account({
-    ...{ client: gateway.asClient(), clock, budget: new RequestBudget({ perMinute: 0, clock }) },
-    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, assertMaySend: () => {} },
+    client: gateway.asClient(),
+    clock,
+    budget: new RequestBudget({ perMinute: 0, clock }),
+    deadlineMs: 30_000,
+    undocumented: true,
+    deletesPerMinute: 0,
+    assertMaySend: () => {},
     signal: new AbortController().signal,
   });
 
@@ -234,7 +239,8 @@ describe("watches", () => {
 
   it("are shown by namespace, with all of their kinds connected or not", async () => {
     const watch = (namespaces: string[], broken: string[]) => ({
-      ...{ namespaces, isConnected: broken.length === 0 },
+      namespaces,
+      isConnected: broken.length === 0,
       isConnectedIn: (namespace: string) => !broken.includes(namespace),
     });
     const watches = new Map([

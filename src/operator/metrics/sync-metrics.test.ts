@@ -19,7 +19,12 @@ beforeEach(() => {
 });
 
 const synced = (status: Condition["status"], observedGeneration: number): Condition => ({
-  ...{ type: "Synced", status, observedGeneration, reason: "Available", message: "", lastTransitionTime: "" },
+  type: "Synced",
+  status,
+  observedGeneration,
+  reason: "Available",
+  message: "",
+  lastTransitionTime: "",
 });
 
 /** The object is as it was, but for this. */

@@ -34,7 +34,9 @@ it("enqueues the objects of remotes that a list showed changed or gone, and thos
   const store = new Store<ManagedObject>({ indexers: indexersOf(IPPolicy) });
   const put = (name: string, adopt: string | undefined, id?: string) =>
     store.put({
-      ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", spec: adopt ? { adopt: { id: adopt } } : {} },
+      apiVersion: "tunnelgateway.dev/v1",
+      kind: "IPPolicy",
+      spec: adopt ? { adopt: { id: adopt } } : {},
       metadata: { namespace: "n", name, uid: name, generation: 1, resourceVersion: "1" },
       ...(id && { status: { id } }),
     });
@@ -58,7 +60,9 @@ it("enqueues the objects that a failing list shows until they say so, and again 
   const store = new Store<ManagedObject>({ indexers: indexersOf(IPPolicy) });
   const put = (name: string, synced: "True" | "False", id?: string) =>
     store.put({
-      ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", spec: {} },
+      apiVersion: "tunnelgateway.dev/v1",
+      kind: "IPPolicy",
+      spec: {},
       metadata: { namespace: "n", name, uid: name, generation: 1, resourceVersion: "1" },
       status: {
         ...(id && { id }),

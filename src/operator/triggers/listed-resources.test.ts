@@ -10,7 +10,9 @@ it("finds the accounts of objects with a remote, also when another object's acco
   const store = new Store<ManagedObject>();
   const named = (name: string, id?: string) =>
     store.put({
-      ...{ apiVersion: "v1", kind: IPPolicy.kind, spec: {} },
+      apiVersion: "v1",
+      kind: IPPolicy.kind,
+      spec: {},
       metadata: { name, namespace: "n", uid: name, generation: 1, resourceVersion: "1" },
       ...(id && { status: { id } }),
     });

@@ -1,4 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Account } from "../../account/account.ts";
 import { RequestBudget } from "../../account/requests/request-budget.ts";
 import type { Resource } from "../../gateway/resource.ts";
@@ -11,8 +13,6 @@ import {
 } from "../../gateway/resources/index.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { firstLoneCertificate } from "./lone-certificates.ts";
 
 let clock: VirtualClock;
@@ -29,8 +29,13 @@ beforeEach(() => {
 
 const accountOf = (): Account =>
   new Account({
-    ...{ client: gateway.asClient(), clock, budget: new RequestBudget({ perMinute: 0, clock }) },
-    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, assertMaySend: () => {} },
+    client: gateway.asClient(),
+    clock,
+    budget: new RequestBudget({ perMinute: 0, clock }),
+    deadlineMs: 30_000,
+    undocumented: true,
+    deletesPerMinute: 0,
+    assertMaySend: () => {},
     signal: new AbortController().signal,
   });
 

@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Account } from "../../account/account.ts";
 import { RequestBudget } from "../../account/requests/request-budget.ts";
 import { reservedDomains, tunnelGroupBackends } from "../../gateway/resources/index.ts";
@@ -6,9 +9,6 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
-import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { Kind } from "../../schema/define.ts";
 import { resync } from "./resync.ts";
 
@@ -32,8 +32,14 @@ beforeEach(() => {
 
 const accountWith = (budget: RequestBudget): Account =>
   new Account({
-    ...{ client: gateway.asClient(), clock, budget, signal: stopping.signal },
-    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, assertMaySend: () => {} },
+    client: gateway.asClient(),
+    clock,
+    budget,
+    signal: stopping.signal,
+    deadlineMs: 30_000,
+    undocumented: true,
+    deletesPerMinute: 0,
+    assertMaySend: () => {},
   });
 
 function add(kind: string, id?: string, of?: string): void {
@@ -49,7 +55,11 @@ function begin(...randoms: number[]): () => Promise<void> {
   );
   const ended = resync(
     {
-      ...{ kinds, informers, clock, log: recordingLogger(), resyncSeconds: SECONDS },
+      kinds,
+      informers,
+      clock,
+      log: recordingLogger(),
+      resyncSeconds: SECONDS,
       accounts: { accountOf: ({ status }) => (status?.account ? other : account) },
       random: () => randoms.shift() ?? 0.5,
     },

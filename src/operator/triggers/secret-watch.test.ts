@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { until } from "../../../test/fakes/runtime/until.ts";
 import type { Informer } from "../../runtime/cache/informer.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { apiServerForTest } from "../../runtime/testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
-import { recordingLogger } from "../../runtime/testing/logs.ts";
-import { until } from "../../runtime/testing/until.ts";
 import { secretWatch } from "./secret-watch.ts";
 
 const VALUE = "c2VjcmV0";
@@ -34,7 +34,9 @@ const secret = (name: string, namespace = "n"): KubeObject => ({
   apiVersion: "v1",
   kind: "Secret",
   metadata: {
-    ...{ name, namespace, labels: { some: "label" } },
+    name,
+    namespace,
+    labels: { some: "label" },
     annotations: { "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"key":"${VALUE}"}}`, note: VALUE },
   },
   data: { key: VALUE },

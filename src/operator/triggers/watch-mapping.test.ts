@@ -52,9 +52,15 @@ interface More {
 function object(kind: Kind, name: string, { spec = {}, status, metadata }: More = {}): ManagedObject {
   revision += 1;
   return {
-    ...{ apiVersion: "tunnelgateway.dev/v1", kind: kind.kind, spec },
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: kind.kind,
+    spec,
     metadata: {
-      ...{ name, namespace: "n", uid: `${kind.kind}-${name}`, generation: 1, resourceVersion: String(revision) },
+      name,
+      namespace: "n",
+      uid: `${kind.kind}-${name}`,
+      generation: 1,
+      resourceVersion: String(revision),
       ...metadata,
     },
     ...(status && { status }),
@@ -113,7 +119,9 @@ describe("a cycle of references", () => {
     [
       "an id",
       (old) => ({
-        ...{ type: "updated", old, initial: false },
+        type: "updated",
+        old,
+        initial: false,
         object: given(FailoverBackend, "c", { ...refs("a"), status: { id: "bkdfo_1" } }),
       }),
     ],

@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Killed } from "../../../test/fakes/reconcile/random-faults.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
+import { Stage } from "../../../test/fakes/reconcile/stage.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
@@ -6,9 +9,6 @@ import { kinds } from "../../kinds/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Killed } from "../testing/random-faults.ts";
-import { Scene } from "../testing/scene.ts";
-import { Stage } from "../testing/stage.ts";
 
 // The API page states no status codes of failures, so none of them proves that a create made nothing.
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { DEADLINE_MS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
@@ -7,7 +8,6 @@ import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { reconcile } from "../reconcile.ts";
-import { DEADLINE_MS, Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
@@ -9,7 +10,6 @@ import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { reconcile } from "../reconcile.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

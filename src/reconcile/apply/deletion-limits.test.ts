@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { DEADLINE_MS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
@@ -12,8 +14,6 @@ import { settleTimeMs } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { DEADLINE_MS, Scene } from "../testing/scene.ts";
 
 // Deletions of objects for which the operator sends no DELETE, or sends it later, and what the objects say meanwhile.
 

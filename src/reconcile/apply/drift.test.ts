@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Scene } from "../testing/scene.ts";
 
 // What counts as a change by somebody else, and what is corrected once a correction did not last.
 

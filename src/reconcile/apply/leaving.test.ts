@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -8,7 +9,6 @@ import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

@@ -10,5 +10,9 @@ import { type Plan, plan } from "../desired/plan.ts";
  */
 export const planOfMetadata = (kind: Kind, remote: Remote, metadata: string, claims: Claims = {}): Plan =>
   plan(kind, {
-    ...{ wanted: { metadata }, seen: fromAnswer(kind.spec, remote), applied: [], renewed: ["metadata"], claims },
+    wanted: { metadata },
+    seen: fromAnswer(kind.spec, remote),
+    applied: [],
+    renewed: ["metadata"],
+    claims,
   });

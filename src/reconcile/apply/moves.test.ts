@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -6,8 +8,6 @@ import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { RESYNC_SECONDS, Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { annotations, secretAnnotations } from "../../schema/contract.ts";
 import type { SecretValue } from "../cluster.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { reconcile } from "../reconcile.ts";
-import { RESYNC_SECONDS, Scene } from "../testing/scene.ts";
 
 const { resource } = HTTPSEdgeRoute;
 const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair, type PairName } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
@@ -6,8 +8,6 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
-import { keyPair, type PairName } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 
 const pem = (name: PairName) => keyPair(name)["tls.crt"];
 
@@ -228,7 +228,9 @@ describe("a renewed certificate", () => {
       await scene.reconcile(object);
     }
     expect(scene.cluster.now(object).status).toMatchObject({
-      ...{ id: "cert_4", retiring: "cert_1", retiringLater: ["cert_2", "cert_3"] },
+      id: "cert_4",
+      retiring: "cert_1",
+      retiringLater: ["cert_2", "cert_3"],
     });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     scene.gateway.takeCalls();

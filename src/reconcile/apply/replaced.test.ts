@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair, type PairName } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { keyPair, type PairName } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 
 // When a remote that was replaced is looked at again, and what it may not stop.
 

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
@@ -6,8 +8,6 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 
 const [first, second] = [keyPair("first")["tls.crt"], keyPair("second")["tls.crt"]];
 
@@ -113,7 +113,8 @@ describe("an error", () => {
     scene.gateway.put(HTTPSEdgeRoute.resource, { id: "edghtsrt_1" });
     scene.cluster.setSecret("hook", { secret: "s" });
     await scene.given(HTTPSEdgeRoute, "r", {
-      ...{ edgeId: "edghts_1", routeId: "edghtsrt_1" },
+      edgeId: "edghts_1",
+      routeId: "edghtsrt_1",
       saml: { idpMetadata: "<x/>" },
       webhookVerification: { provider: "p", secretRef: { name: "hook", key: "secret" } },
     });

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 
@@ -46,7 +46,8 @@ describe("a value of a Secret is sent again", () => {
   it("when two fields swap the keys of one Secret", async () => {
     scene.gateway.put(HTTPSEdgeRoute.resource, { id: "edghtsrt_1" });
     const spec = (oidc: string, hook: string) => ({
-      ...{ edgeId: "edghts_1", routeId: "edghtsrt_1" },
+      edgeId: "edghts_1",
+      routeId: "edghtsrt_1",
       oidc: { issuer: "https://issuer", clientId: "c", clientSecretRef: { name: "dd", key: oidc } },
       webhookVerification: { provider: "p", secretRef: { name: "dd", key: hook } },
     });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
@@ -9,7 +10,6 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
-import { Scene } from "../testing/scene.ts";
 
 type Spec = ManagedObject["spec"];
 

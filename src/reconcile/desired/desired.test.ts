@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { FakeCluster } from "../../../test/fakes/reconcile/fake-cluster.ts";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
@@ -7,11 +10,8 @@ import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
-import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { FakeCluster } from "../testing/fake-cluster.ts";
-import { keyPair } from "../testing/key-pairs.ts";
 import { resolveDesired } from "./desired.ts";
 
 let cluster: FakeCluster;
@@ -145,7 +145,8 @@ describe("a Secret", () => {
   it("has only its own keys in the status, where a spec refers to several, in the order of their names", async () => {
     for (const name of ["b", "a"]) cluster.setSecret(name, { of: `hush ${name}` });
     const { secrets } = await desired(HTTPSEdgeRoute, {
-      ...{ edgeId: "edghts_1", routeId: "edghtsrt_1" },
+      edgeId: "edghts_1",
+      routeId: "edghtsrt_1",
       oidc: { issuer: "https://issuer.test", clientId: "c", clientSecretRef: { name: "b", key: "of" } },
       webhookVerification: { provider: "sns", secretRef: { name: "a", key: "of" } },
     });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
-import { Scene } from "../testing/scene.ts";
 
 const specWith = (config: string) => ({
   policy: { inbound: [{ name: "limit", actions: [{ type: "rate-limit", config: JSON.parse(config) }] }] },

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
-import { Scene } from "../testing/scene.ts";
 
 const record = { name: "web.example.com", type: "CNAME" as const, targets: ["x.example.net"] };
 const made = { dnsName: "web.example.com", recordType: "CNAME", targets: ["x.example.net"] };
@@ -71,7 +71,8 @@ describe("a DNSEndpoint", () => {
     await again(object, 300);
     expect(scene.cluster.writes).toEqual([]);
     scene.cluster.apply(ReservedDomain, "web", {
-      ...{ domain: "web.example.com", dns: { externalDNS: { ...externalDNS, ttl: 120 } } },
+      domain: "web.example.com",
+      dns: { externalDNS: { ...externalDNS, ttl: 120 } },
     });
     await again(object, 300);
     expect(scene.cluster.writes).toEqual(["writeDNSEndpoint", "writeStatus"]);

@@ -53,7 +53,9 @@ function recordsOf({ kind, object }: ReconcileContext, remote: Remote): DNSRecor
 
 /** Without this condition, nothing would show later that a DNSEndpoint may exist. */
 const unseen: KindCondition = {
-  ...{ type: "DNSReady", status: "Unknown", reason: "Pending" },
+  type: "DNSReady",
+  status: "Unknown",
+  reason: "Pending",
   message: "The DNSEndpoint is written, and nobody looks for the records (spec.dns.check: false)",
 };
 
@@ -111,7 +113,10 @@ function conditionFor(seen: readonly Seen[], writes: boolean): KindCondition {
 }
 
 const notReady = (reason: Reason, message: string): KindCondition => ({
-  ...{ type: "DNSReady", status: "False", reason, message },
+  type: "DNSReady",
+  status: "False",
+  reason,
+  message,
 });
 
 /** Reads the remote again when the records have just appeared, and at each look for a while after that. */

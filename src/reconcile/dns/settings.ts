@@ -26,7 +26,9 @@ export function endpointFor(
   owned: boolean,
 ): DNSEndpointContent {
   const endpoints = records.map(({ name, type, targets }) => ({
-    ...{ dnsName: name, recordType: type, targets },
+    dnsName: name,
+    recordType: type,
+    targets,
     ...(ttl !== undefined && { recordTTL: ttl }),
   }));
   return { labels, annotations, endpoints, owned };

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
-import { Scene } from "../testing/scene.ts";
 
 const record = { name: "web.example.com", type: "CNAME" as const, targets: ["x.example.net"] };
 
@@ -251,7 +251,9 @@ describe("a domain that is replaced", () => {
     const object = await given({ ...externalDNS, replacement: "Recreate" });
     await scene.confirmLack(ReservedDomain.resource, "update");
     scene.cluster.apply(ReservedDomain, "web", {
-      ...{ domain: "web.example.com", description: "new", replacement: "Recreate" },
+      domain: "web.example.com",
+      description: "new",
+      replacement: "Recreate",
       ...externalDNS,
     });
     const old = scene.idOf(object);
@@ -269,7 +271,9 @@ describe("a domain that is replaced", () => {
     const next = scene.idOf(object);
     scene.dns.make([{ ...record, targets: ["y.example.net"] }]);
     scene.cluster.apply(ReservedDomain, "web", {
-      ...{ domain: "web.example.com", description: "newer", replacement: "Recreate" },
+      domain: "web.example.com",
+      description: "newer",
+      replacement: "Recreate",
       ...externalDNS,
     });
     await later(object);

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
@@ -6,8 +8,6 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import type { FakeGateway } from "../testing/fake-gateway.ts";
-import { Scene } from "../testing/scene.ts";
 
 // A backup is restored with its statuses, in another cluster or under other names, and the account has the remotes of the
 // original. Some have no owner mark, since their metadata have no room for one.

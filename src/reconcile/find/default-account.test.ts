@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { intentOf, type SignedIntent, signedIntentOf } from "../../objects/intent.ts";
 import { Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
 import { reconcile } from "../reconcile.ts";
-import { RESYNC_SECONDS, Scene } from "../testing/scene.ts";
 
 // Before an object gets its first remote, it is asked whether a GatewayAccount exists that no watch has told of yet.
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { digestOf } from "../../account/key-proof.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
@@ -9,7 +10,6 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

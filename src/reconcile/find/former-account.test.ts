@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { DEADLINE_MS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { type SignedIntent, signedIntentOf } from "../../objects/intent.ts";
-import { DEADLINE_MS, Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene, type SceneOptions } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
-import { Scene, type SceneOptions } from "../testing/scene.ts";
 
 // A cluster was lost and is rebuilt from Git: the same namespaces and names, without statuses. It has another id, since
 // nobody has set one.

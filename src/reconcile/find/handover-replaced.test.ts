@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair, type PairName } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
-import { keyPair, type PairName } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 
 // A certificate moves from team-a/old to team-b/new, and one of them replaces it.
 

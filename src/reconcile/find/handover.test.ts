@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { Scene } from "../testing/scene.ts";
 
 // A policy moves from team-a/old to team-b/new.
 

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -6,8 +8,6 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 import { otherHolder } from "./holders.ts";
 
 let scene: Scene;

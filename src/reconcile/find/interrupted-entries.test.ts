@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 let subscription: ManagedObject;

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 
 // An edge moves from team-a/old to team-b/new, and the service does not let the operator replace the mark of team-a/old.
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
-import { Scene } from "../testing/scene.ts";
 
 // What stays of a shared list when one of its users goes, or when the subscription is edited.
 

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it, test } from "vitest";
+import type { FakeRemote } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -8,8 +10,6 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import type { FakeRemote } from "../testing/fake-gateway.ts";
-import { RESYNC_SECONDS, Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 let lost: FakeRemote[];

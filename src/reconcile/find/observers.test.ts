@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
@@ -7,7 +8,6 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { Scene } from "../testing/scene.ts";
 
 // Observing holds nothing, and its status has the id of a remote all the same.
 

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
@@ -6,8 +8,6 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 
 // An object asks for a remote that another object has, had, or asks for as well.
 
@@ -60,7 +60,8 @@ it("a route stays with the object that sets its modules when an older one, which
   const webhookVerification = { enabled: true, provider: "sns" };
   const [one, other] = ["one", "other"].map(() => scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id);
   const specOf = (routeId = "", provider = "sns") => ({
-    ...{ edgeId: "edghts_1", routeId },
+    edgeId: "edghts_1",
+    routeId,
     webhookVerification: { ...webhookVerification, provider },
   });
   const older = await scene.given(HTTPSEdgeRoute, "older", specOf(one));

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
@@ -6,7 +7,6 @@ import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { Scene } from "../testing/scene.ts";
 
 // Lists leave out `metadata`, and with it the owner marks that a GET shows.
 

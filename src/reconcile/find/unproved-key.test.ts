@@ -1,4 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
+import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
@@ -8,8 +10,6 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { FakeGateway } from "../testing/fake-gateway.ts";
-import { Scene } from "../testing/scene.ts";
 
 // Somebody has put the key of another account into the Secret. A recorded id proves a key, so what only this key shows
 // must not be recorded: neither ids that specs name, nor remotes that look like ours.

@@ -9,7 +9,10 @@ const condition = (
   reason: string,
   message = `${type} ${reason}`,
 ): Condition => ({
-  ...{ type, status, reason, message },
+  type,
+  status,
+  reason,
+  message,
   lastTransitionTime: "2026-01-01T00:00:00Z",
 });
 

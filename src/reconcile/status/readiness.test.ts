@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Scene } from "../testing/scene.ts";
 
 const DAY = 86_400_000;
 

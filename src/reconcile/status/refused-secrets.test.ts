@@ -5,7 +5,12 @@ import { Blocked } from "../../objects/reconcile-error.ts";
 import { attributeToSecrets } from "./refused-secrets.ts";
 
 const refusal = new GatewayError({
-  ...{ kind: "refused", status: 400, method: "PATCH", route: "/", problem: "refused", serviceMessage: "bad key" },
+  kind: "refused",
+  status: 400,
+  method: "PATCH",
+  route: "/",
+  problem: "refused",
+  serviceMessage: "bad key",
 });
 const refused = new Blocked("InvalidSpec", "Correct the spec", { cause: refusal });
 

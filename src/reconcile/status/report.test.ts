@@ -17,7 +17,10 @@ const now = Date.parse("2026-01-01T12:00:00.500Z");
 const earlier = "2026-01-01T10:00:00Z";
 
 const condition = (type: string, status: Condition["status"], reason: string, observedGeneration = 2): Condition => ({
-  ...{ type, status, reason, observedGeneration },
+  type,
+  status,
+  reason,
+  observedGeneration,
   message: `${type} was ${reason}`,
   lastTransitionTime: earlier,
 });
@@ -28,7 +31,10 @@ function objectWith(conditions: Condition[], more: Status = {}, deleting = false
     apiVersion: "tunnelgateway.dev/v1",
     kind: "ReservedDomain",
     metadata: {
-      ...{ name: "a", namespace: "n", uid: "u", generation: 2 },
+      name: "a",
+      namespace: "n",
+      uid: "u",
+      generation: 2,
       ...(deleting && { deletionTimestamp: earlier }),
     },
     spec: { domain: "a.example.com" },
@@ -49,10 +55,17 @@ const unauthorized = unfinished(new Blocked("Unauthorized", "Check the API key")
 const forbidden = unfinished(new Blocked("Forbidden", "Give the permission"));
 
 const pendingDomain: Readiness = {
-  ...{ state: "pending", reason: "CertificateProvisioning", message: "Waiting for the certificate", afterSeconds: 5 },
+  state: "pending",
+  reason: "CertificateProvisioning",
+  message: "Waiting for the certificate",
+  afterSeconds: 5,
 };
 const failing = (stalledAt: number): Readiness => ({
-  ...{ state: "failing", reason: "CertificateDNSError", message: "Make the record", afterSeconds: 60, stalledAt },
+  state: "failing",
+  reason: "CertificateDNSError",
+  message: "Make the record",
+  afterSeconds: 60,
+  stalledAt,
 });
 
 const before = {

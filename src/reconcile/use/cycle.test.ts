@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
@@ -8,7 +9,6 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { reconcile } from "../reconcile.ts";
-import { Scene } from "../testing/scene.ts";
 import { emptyRemote } from "./cycle.ts";
 
 let scene: Scene;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { digestOf } from "../../account/key-proof.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
-import { Scene } from "../testing/scene.ts";
 
 // An APIKey object can stand for the key with which the operator, or a GatewayAccount, sends its requests.
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
@@ -6,7 +7,6 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
-import { Scene } from "../testing/scene.ts";
 
 // Users that are easily overlooked: those that are about to go, that another object observes, or that only name an id.
 
@@ -76,7 +76,8 @@ it("a policy that has to be recreated is not deleted while a route with secrets 
   const { id: routeId } = scene.gateway.seed(HTTPSEdgeRoute.resource, {});
   scene.cluster.setSecret("sign-on", { secret: "s" });
   await scene.given(HTTPSEdgeRoute, "route", {
-    ...{ edgeId: "edghts_1", routeId },
+    edgeId: "edghts_1",
+    routeId,
     ipRestriction: { enabled: true, ipPolicyRefs: [{ name: "office" }] },
     oidc: { issuer: "https://issuer", clientId: "c", clientSecretRef: { name: "sign-on", key: "secret" } },
   });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -6,7 +7,6 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
 
@@ -236,7 +236,8 @@ describe("a route that has the policy in a module, and no object any more", () =
     const named = await scene.given(HTTPSEdgeRoute, "route", route({ deletionPolicy: "Retain" }));
     const byID = { ...restrictedByID("ipp_elsewhere"), deletionPolicy: "Retain" };
     const object = await scene.given(HTTPSEdgeRoute, "by-id", {
-      ...{ ...route(byID), routeId: scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id },
+      ...route(byID),
+      routeId: scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id,
     });
     scene.cluster.unread.push("team-b");
     await end(named);

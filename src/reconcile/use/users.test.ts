@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventSource } from "../../kinds/event-source.ts";
@@ -18,8 +20,6 @@ import { withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { keyPair } from "../testing/key-pairs.ts";
-import { Scene } from "../testing/scene.ts";
 import { usageOf } from "./in-use.ts";
 
 let scene: Scene;

@@ -9,7 +9,10 @@ const given = (name: string): KubeObject =>
       apiVersion: "example.dev/v1",
       kind: "Thing",
       metadata: {
-        ...{ name, namespace: "default", managedFields: [{ manager: "somebody" }], finalizers: ["example.dev/hold"] },
+        name,
+        namespace: "default",
+        managedFields: [{ manager: "somebody" }],
+        finalizers: ["example.dev/hold"],
         annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}", mine: "kept" },
       },
       spec: { list: ["a", ["b"], { c: "d", e: 1, f: null }], frozen: null },

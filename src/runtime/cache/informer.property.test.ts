@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { seed as chosen } from "../../../test/fakes/runtime/seed.ts";
+import { until } from "../../../test/fakes/runtime/until.ts";
 import { KubeClient } from "../connection/client.ts";
 import { Transport } from "../connection/transport.ts";
 import { Controller, type Request, type Result } from "../controller/controller.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../object.ts";
-import { FakeApiServer } from "../testing/fake-api-server.ts";
-import { recordingLogger } from "../testing/logs.ts";
-import { seed as chosen } from "../testing/seed.ts";
-import { until } from "../testing/until.ts";
 import { Informer } from "./informer.ts";
 import type { Change } from "./store.ts";
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { until } from "../../../test/fakes/runtime/until.ts";
 import type { KubeClient } from "../connection/client.ts";
 import type { KubeObject, ResourceType } from "../object.ts";
-import { apiServerForTest } from "../testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../testing/fake-api-server.ts";
-import { recordingLogger } from "../testing/logs.ts";
-import { until } from "../testing/until.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 import type { Change } from "./store.ts";
 import type { ReflectorTiming } from "./timing.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
 import type { KubeObject, ResourceType } from "../object.ts";
-import { apiServerForTest } from "../testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../testing/fake-api-server.ts";
 import type { KubeClient } from "./client.ts";
 import {
   isAlreadyExists,

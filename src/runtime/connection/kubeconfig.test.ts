@@ -160,7 +160,8 @@ describe("loadConnection", () => {
     const user = { token: "t", as: "ann", "as-groups": ["one", "two"] };
     const { headers } = await loadConnection({ kubeconfig: write(user) }).credentials({ fresh: false });
     expect(headers).toEqual({
-      ...{ Authorization: "Bearer t", "Impersonate-User": "ann" },
+      Authorization: "Bearer t",
+      "Impersonate-User": "ann",
       "Impersonate-Group": ["one", "two"],
     });
   });
@@ -203,12 +204,10 @@ describe("loadConnection", () => {
     writeFileSync(join(folder, "ca.pem"), "the authority");
     const cluster = {
       server: "https://10.0.0.1:6443/",
-      ...{
-        "certificate-authority": "ca.pem",
-        "certificate-authority-data": "",
-        "tls-server-name": "inner",
-        "proxy-url": "http://proxy:3128",
-      },
+      "certificate-authority": "ca.pem",
+      "certificate-authority-data": "",
+      "tls-server-name": "inner",
+      "proxy-url": "http://proxy:3128",
       extensions: [{ name: "client.authentication.k8s.io/exec", extension: { audience: "prod" } }],
     };
     const told = async (more: object) => {

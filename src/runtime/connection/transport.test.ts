@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FakeApiServer } from "../testing/fake-api-server.ts";
-import { until } from "../testing/until.ts";
-import { VirtualClock } from "../testing/virtual-clock.ts";
+import { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { until } from "../../../test/fakes/runtime/until.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { Connection } from "./connection.ts";
 import { KubeUnreachable } from "./errors.ts";
 import { Transport, type TransportOptions } from "./transport.ts";

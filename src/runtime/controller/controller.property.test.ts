@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { recordingLogger } from "../testing/logs.ts";
-import { seed as chosen } from "../testing/seed.ts";
-import { settle, VirtualClock } from "../testing/virtual-clock.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { seed as chosen } from "../../../test/fakes/runtime/seed.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Controller, type Request, type Result } from "./controller.ts";
 
 const TIMEOUT_SECONDS = 20;
@@ -56,7 +56,11 @@ class World {
     this.controller = new Controller({
       name: "thing",
       reconcile: (request) => this.#reconcile(request),
-      ...{ concurrency, random, clock: this.clock, log: recordingLogger(), timeoutSeconds: TIMEOUT_SECONDS },
+      concurrency,
+      random,
+      clock: this.clock,
+      log: recordingLogger(),
+      timeoutSeconds: TIMEOUT_SECONDS,
       backoff: { base: 1, cap: 300 },
     });
     this.controller.start(this.#stop.signal);

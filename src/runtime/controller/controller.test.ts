@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { recordingLogger } from "../testing/logs.ts";
-import { settle, VirtualClock } from "../testing/virtual-clock.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import {
   Controller,
   type ControllerOptions,

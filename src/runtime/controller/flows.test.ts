@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settle, VirtualClock } from "../testing/virtual-clock.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Queue } from "./queue.ts";
 
 /** The flow of a key is its first letter. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { seed as chosen } from "../testing/seed.ts";
-import { settle, VirtualClock } from "../testing/virtual-clock.ts";
+import { seed as chosen } from "../../../test/fakes/runtime/seed.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Queue, type WorkItem } from "./queue.ts";
 
 let clock: VirtualClock;

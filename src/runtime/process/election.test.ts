@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { until } from "../../../test/fakes/runtime/until.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { KubeClient } from "../connection/client.ts";
 import { type Answer, type Exchange, Transport } from "../connection/transport.ts";
-import { FakeApiServer } from "../testing/fake-api-server.ts";
-import { recordingLogger } from "../testing/logs.ts";
-import { until } from "../testing/until.ts";
-import { settle, VirtualClock } from "../testing/virtual-clock.ts";
 import { LeaderElector } from "./election.ts";
 import type { Lease } from "./lease.ts";
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
+import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { KubeClient } from "../connection/client.ts";
 import type { KubeObject } from "../object.ts";
-import { apiServerForTest } from "../testing/api-server-for-test.ts";
-import type { FakeApiServer } from "../testing/fake-api-server.ts";
-import { recordingLogger } from "../testing/logs.ts";
-import { VirtualClock } from "../testing/virtual-clock.ts";
 import { type EventInput, EventRecorder, truncate } from "./events.ts";
 
 const collection = "events.k8s.io/v1/events";

@@ -1,8 +1,8 @@
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Controller } from "../controller/controller.ts";
-import { recordingLogger } from "../testing/logs.ts";
-import { settle, VirtualClock } from "../testing/virtual-clock.ts";
 import { createMetrics } from "./metrics.ts";
 
 const names = `

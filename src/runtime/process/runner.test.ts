@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { beforeEach, describe, expect, it } from "vitest";
-import { recordingLogger } from "../testing/logs.ts";
-import { settle, VirtualClock } from "../testing/virtual-clock.ts";
+import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
+import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { type Parts, run } from "./runner.ts";
 
 class FakeProcess extends EventEmitter {

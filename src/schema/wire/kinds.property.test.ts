@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
+import { otherValues, specs } from "../../../test/fakes/schema/arbitrary.ts";
 import { kinds } from "../../kinds/index.ts";
 import { isEmpty, plan } from "../../reconcile/desired/plan.ts";
 import type { Kind } from "../define.ts";
-import { otherValues, specs } from "../testing/arbitrary.ts";
 import { traitsOf } from "../traits.ts";
 import { fromAnswer } from "./answer.ts";
 import { appliedPaths, withoutHidden } from "./applied.ts";

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { specs } from "../../../test/fakes/schema/arbitrary.ts";
 import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { kinds } from "../../kinds/index.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { Kind } from "../define.ts";
-import { specs } from "../testing/arbitrary.ts";
 import { fromAnswer } from "./answer.ts";
 import { differences } from "./compare.ts";
 import { needsOf } from "./needs.ts";

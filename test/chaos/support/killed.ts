@@ -20,12 +20,16 @@ const isOpaque = (metadata: unknown): boolean => typeof metadata === "string" &&
 export const killedOperations: readonly KilledOperation[] = [
   ...subjects.flatMap(({ kind, spec, steps }) =>
     Object.entries(steps).map(([operation, taken]) => ({
-      ...{ operation, kind, steps: taken },
+      operation,
+      kind,
+      steps: taken,
       opaque: isOpaque(spec("any")["metadata"]),
     })),
   ),
   ...replacements.map(({ kind, steps, manifests }) => ({
-    ...{ operation: "replace", kind, steps },
+    operation: "replace",
+    kind,
+    steps,
     opaque: manifests("any").some(({ spec }) => isOpaque(spec?.metadata)),
   })),
   { operation: "replace", kind: "ReservedDomain", opaque: false, steps: recreating },

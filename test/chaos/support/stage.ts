@@ -115,7 +115,8 @@ export class Stage {
   async killAt(points: readonly Point[], begin: () => Promise<unknown> = () => this.start()): Promise<void> {
     const holds = points.map(
       (point): Hold => ({
-        ...{ point, arrived: false },
+        point,
+        arrived: false,
         released: Promise.withResolvers(),
         carriedOut: Promise.withResolvers(),
       }),

@@ -73,8 +73,11 @@ describe("with k9s", () => {
   beforeAll(async () => {
     const context = (await shell.run("kubectl config current-context")).trim();
     values = {
-      ...{ RESOURCE_GROUP: "tunnelgateway.dev", RESOURCE_NAME: "reserveddomains" },
-      ...{ NAME: "shop", NAMESPACE: world.namespace, CONTEXT: context },
+      RESOURCE_GROUP: "tunnelgateway.dev",
+      RESOURCE_NAME: "reserveddomains",
+      NAME: "shop",
+      NAMESPACE: world.namespace,
+      CONTEXT: context,
     };
   });
 

@@ -57,7 +57,10 @@ beforeAll(async () => {
     env: {
       PATH: `${join(directory, "bin")}:${process.env["PATH"]}`,
       KUBECONFIG: cluster.kubeconfig,
-      ...{ HOME: home, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
+      HOME: home,
+      HELM_CACHE_HOME: home,
+      HELM_CONFIG_HOME: home,
+      HELM_DATA_HOME: home,
       METRICS_ADDRESS: "127.0.0.1:0",
     },
     substitutions: new Map([

@@ -37,8 +37,12 @@ async function stepOf(name: string): Promise<string> {
 /** Runs a step of the workflow as GitHub does, with `gh` as a tool that prints what it would post. */
 async function workflow(manifests: string): Promise<string> {
   const env = {
-    ...{ MANIFESTS: manifests, NUMBER: "7", GITHUB_OUTPUT: "outputs", RUNNER_TEMP: "." },
-    ...{ GATEWAY_BASE_URL: world.simulator.url, GATEWAY_API_KEY: world.simulator.apiKey },
+    MANIFESTS: manifests,
+    NUMBER: "7",
+    GITHUB_OUTPUT: "outputs",
+    RUNNER_TEMP: ".",
+    GATEWAY_BASE_URL: world.simulator.url,
+    GATEWAY_API_KEY: world.simulator.apiKey,
   };
   const settings = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
   const gh = "gh() { cat comment.md; }";

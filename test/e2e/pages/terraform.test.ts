@@ -18,7 +18,10 @@ beforeAll(async () => {
   control.insert("ip_policies", { description: "Made by hand" });
   shell = await pluginShell(world);
   const resource = (type: string, name: string, id: unknown, more: object = {}) => ({
-    ...{ mode: "managed", type, name, ...more },
+    mode: "managed",
+    type,
+    name,
+    ...more,
     instances: [{ attributes: { id } }],
   });
   const state = {

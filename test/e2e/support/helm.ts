@@ -21,8 +21,12 @@ export async function helmFor({
 }): Promise<Helm> {
   const binary = await helmBinary();
   const env = {
-    ...{ PATH: process.env["PATH"] ?? "", KUBECONFIG: kubeconfig, HOME: home },
-    ...{ HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
+    PATH: process.env["PATH"] ?? "",
+    KUBECONFIG: kubeconfig,
+    HOME: home,
+    HELM_CACHE_HOME: home,
+    HELM_CONFIG_HOME: home,
+    HELM_DATA_HOME: home,
   };
   return (...args) => run(binary, args, { env });
 }

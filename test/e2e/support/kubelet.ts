@@ -131,7 +131,10 @@ export class Kubelet implements AsyncDisposable {
   async #bind({ metadata: { namespace, name } }: KubeJSON): Promise<void> {
     const target = { apiVersion: "v1", kind: "Node", name: NODE };
     await this.#send("POST", `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
-      ...{ apiVersion: "v1", kind: "Binding", metadata: { namespace, name }, target },
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { namespace, name },
+      target,
     });
   }
 
@@ -175,7 +178,10 @@ export class Kubelet implements AsyncDisposable {
     if (pod.status.phase === phase && before?.ready === ready) return;
     const condition = (type: string, holds: boolean) => ({ type, status: holds ? "True" : "False" });
     const status = {
-      ...{ phase, startTime: pod.metadata.creationTimestamp, podIPs: [{ ip: "127.0.0.1" }], podIP: "127.0.0.1" },
+      phase,
+      startTime: pod.metadata.creationTimestamp,
+      podIPs: [{ ip: "127.0.0.1" }],
+      podIP: "127.0.0.1",
       conditions: [
         ...[condition("PodScheduled", true), condition("Initialized", true)],
         ...[condition("ContainersReady", ready), condition("Ready", ready)],

@@ -30,7 +30,9 @@ export async function pluginShell(
   await writeFile(kubeconfig, stdout);
   const shell = new Shell(directory, {
     env: {
-      ...{ PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig },
+      PATH: `${join(directory, "bin")}:${process.env["PATH"]}`,
+      HOME: directory,
+      KUBECONFIG: kubeconfig,
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
       // other tests share the cluster
       WATCH_NAMESPACES: world.namespace,

@@ -38,7 +38,10 @@ beforeAll(async () => {
   const rules = [...view, ...edit].map(({ rule }) => rule);
   const subjects = [{ kind: "User", name: "editor", apiGroup: "rbac.authorization.k8s.io" }];
   const bound = (kind: string, name: string, ref: string) => ({
-    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding", metadata: { name }, subjects },
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "RoleBinding",
+    metadata: { name },
+    subjects,
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name: ref },
   });
   await world.apply(

@@ -17,7 +17,9 @@ const LABELS = { "app.kubernetes.io/part-of": "tunnel-gateway-operator" };
 async function lease(namespace: string, name: string, { ageSeconds = 3600 } = {}): Promise<void> {
   const renewTime = new Date(Date.now() - ageSeconds * 1000).toISOString().replace("Z", "000Z");
   const object = {
-    ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name, namespace, labels: LABELS } },
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name, namespace, labels: LABELS },
     spec: { holderIdentity: "killed", leaseDurationSeconds: 15, renewTime },
   };
   await world.cluster.kubectlRun(["apply", "-f", "-"], { input: JSON.stringify(object) });

@@ -18,12 +18,25 @@ beforeAll(async () => {
 
 test("the bench runs all phases, and its counts are as expected", async () => {
   const figures = await runBench({
-    ...{ cluster, phases: PHASES, objects: 20, bigObjects: 20, latencies: [0], repeat: 1 },
-    ...{ sizes: [10, 20], objectsPerAccount: 10 },
-    ...{ operator: { main: join(import.meta.dirname, "../../../src/main.ts") }, peer },
+    cluster,
+    phases: PHASES,
+    objects: 20,
+    bigObjects: 20,
+    latencies: [0],
+    repeat: 1,
+    sizes: [10, 20],
+    objectsPerAccount: 10,
+    operator: { main: join(import.meta.dirname, "../../../src/main.ts") },
+    peer,
     pace: {
-      ...{ trickle: 1, resync: 4, idle: 1, bigResync: 2, limitedBigResync: 3 },
-      ...{ edits: 2, editEvery: 0.1, accountsResync: 5 },
+      trickle: 1,
+      resync: 4,
+      idle: 1,
+      bigResync: 2,
+      limitedBigResync: 3,
+      edits: 2,
+      editEvery: 0.1,
+      accountsResync: 5,
     },
   });
   const countsOf = (measured: readonly Figures[]) =>

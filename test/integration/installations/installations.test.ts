@@ -42,7 +42,10 @@ async function install(
 ): Promise<OperatorProcess> {
   const home = homes[index] as string;
   const operator = new OperatorProcess({
-    ...{ kubeconfig: world.cluster.kubeconfig, gateway: world.simulator, namespaces, clock: { rate: RATE } },
+    kubeconfig: world.cluster.kubeconfig,
+    gateway: world.simulator,
+    namespaces,
+    clock: { rate: RATE },
     env: { LEADER_ELECTION: "true", POD_NAMESPACE: home, CLUSTER_ID: home, ...env },
   });
   running.push(operator);

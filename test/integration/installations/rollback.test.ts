@@ -29,7 +29,9 @@ test("an earlier version sends and writes nothing, and reports what to do, until
   await world.kube.apply(manifest("IPPolicy", "office", { description: "after" }));
   const requests = world.simulator.control.requests().length;
   const before = new OperatorProcess({
-    ...{ kubeconfig: world.cluster.kubeconfig, gateway: world.simulator, namespaces: [world.namespace] },
+    kubeconfig: world.cluster.kubeconfig,
+    gateway: world.simulator,
+    namespaces: [world.namespace],
     env: { POD_NAMESPACE: home },
   });
   onTestFinished(async () => void (await before.stop()));

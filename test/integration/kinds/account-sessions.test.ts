@@ -35,7 +35,8 @@ afterAll(async () => {
 
 const account = (name: string, tunnelSessions?: string): KubeJSON =>
   manifest("GatewayAccount", name, {
-    ...{ apiKeySecretRef: { name: "key", key: "key" }, baseURL: other.url },
+    apiKeySecretRef: { name: "key", key: "key" },
+    baseURL: other.url,
     ...(tunnelSessions && { tunnelSessions }),
   });
 

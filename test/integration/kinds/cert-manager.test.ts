@@ -26,7 +26,9 @@ function issue(options: Partial<SelfSignedOptions> = {}): Issued {
 async function written({ chain, key, more = {} }: Issued): Promise<void> {
   const data = { "tls.crt": chain, "tls.key": key, "ca.crt": authority, ...more };
   await world.kube.apply({
-    ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls" },
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "kubernetes.io/tls",
     metadata: {
       name: "shop-tls",
       labels: { "controller.cert-manager.io/fao": "true" },

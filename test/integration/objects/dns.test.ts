@@ -101,7 +101,9 @@ test("a change of the DNSEndpoint by another client is corrected", async () => {
 test("a DNSEndpoint of somebody else is left alone", async () => {
   const foreign = { endpoints: [{ dnsName: "a.example.org", recordType: "A", targets: ["192.0.2.1"] }] };
   await world.kube.create({
-    ...{ apiVersion: "externaldns.k8s.io/v1alpha1", kind: "DNSEndpoint", spec: foreign },
+    apiVersion: "externaldns.k8s.io/v1alpha1",
+    kind: "DNSEndpoint",
+    spec: foreign,
     metadata: { name: "reserveddomain-taken" },
   });
   await world.kube.apply(domain("taken", { dns: { externalDNS } }));

@@ -21,8 +21,10 @@ const REQUESTS_PER_MINUTE = "100";
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 const gatewayAccounts: ResourceType = {
-  ...{ group: GROUP, version: VERSION },
-  ...{ plural: "gatewayaccounts", kind: "GatewayAccount" },
+  group: GROUP,
+  version: VERSION,
+  plural: "gatewayaccounts",
+  kind: "GatewayAccount",
 };
 
 export interface AccountsOptions {
@@ -117,7 +119,10 @@ async function atRest(stage: Stage, count: number, pace: Pace, env: Filling["env
   const after = await readingOf(stage);
   const { rss } = await memoryOf(operator.pid);
   return figuresOf(stage, {
-    ...{ phase: "accounts", objects: count, before, after },
+    phase: "accounts",
+    objects: count,
+    before,
+    after,
     wallSeconds: (seenAt - operator.spawnedAt) / 1000,
     more: { rss, idlePercent: percent(before.operatorCPU, after.operatorCPU, pace.idle) },
   });
@@ -151,7 +156,9 @@ async function editsBesideSweeps(
   const sweeps = ((await requests()) - before) / services.length / minutes;
   const took = await arrivals(stage, sent);
   return {
-    ...{ edits: sent.size, editP50: percentile(took, 0.5) as number, editP99: percentile(took, 0.99) as number },
+    edits: sent.size,
+    editP50: percentile(took, 0.5) as number,
+    editP99: percentile(took, 0.99) as number,
     requestsPerAccountAndMinute: sweeps,
   };
 }

@@ -31,14 +31,22 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
     everyMs: 4000,
   });
   const figures = await figuresOf(stage, {
-    ...{ phase: "big", objects: count, before, after },
+    phase: "big",
+    objects: count,
+    before,
+    after,
     more: {
       rss,
       idlePercent: percent(before.operatorCPU, after.operatorCPU, pace.idle),
       resyncRequests: unlimited.lists,
-      ...{ resyncSeconds: unlimited.seconds, edits: unlimited.edits, editP50: unlimited.p50, editP99: unlimited.p99 },
-      ...{ limitedResyncRequests: limited.lists, limitedResyncSeconds: limited.seconds },
-      ...{ limitedEdits: limited.edits, limitedEditMax: limited.max },
+      resyncSeconds: unlimited.seconds,
+      edits: unlimited.edits,
+      editP50: unlimited.p50,
+      editP99: unlimited.p99,
+      limitedResyncRequests: limited.lists,
+      limitedResyncSeconds: limited.seconds,
+      limitedEdits: limited.edits,
+      limitedEditMax: limited.max,
     },
   });
   // of the process that created the objects, and of the last one
@@ -95,7 +103,10 @@ async function editsDuringResync(stage: Stage, subjects: readonly Subject[], edi
   return {
     lists: all.length,
     seconds: ((all.at(-1)?.time ?? 0) - (all[0]?.time ?? 0)) / 1000,
-    ...{ edits: sent.size, p50: percentile(took, 0.5), p99: percentile(took, 0.99), max: Math.max(...took) },
+    edits: sent.size,
+    p50: percentile(took, 0.5),
+    p99: percentile(took, 0.99),
+    max: Math.max(...took),
   };
 }
 

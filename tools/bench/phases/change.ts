@@ -45,7 +45,9 @@ async function changed(
   await stage.quiet();
   const { requests, writes } = await readingOf(stage);
   return figuresOf(stage, {
-    ...{ phase, objects: subjects.length, before },
+    phase,
+    objects: subjects.length,
+    before,
     after: { ...after, requests, writes },
     wallSeconds: (Math.max(...times.values()) - before.at) / 1000,
     took: [...times].map(([name, at]) => at - (sent.get(name) as number)),

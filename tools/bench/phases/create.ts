@@ -40,7 +40,9 @@ export async function create(
 
   const wallSeconds = secondsSince(operator.startedAt, times);
   const figures = await figuresOf(stage, {
-    ...{ phase: "create", objects: count, wallSeconds },
+    phase: "create",
+    objects: count,
+    wallSeconds,
     // the operator may have sent a few before the first reading
     before: { ...before, requests: 0, writes: 0 },
     after: { ...after, requests, writes },
@@ -51,7 +53,9 @@ export async function create(
 }
 
 const comparison = ({ seconds, clientCPU, apiServerCPU }: Floor, wallSeconds: number) => ({
-  ...{ floorSeconds: seconds, floorCPU: clientCPU, floorAPIServerCPU: apiServerCPU },
+  floorSeconds: seconds,
+  floorCPU: clientCPU,
+  floorAPIServerCPU: apiServerCPU,
   floorRatio: wallSeconds / seconds,
 });
 

@@ -16,6 +16,12 @@ export interface Pace {
 }
 
 export const usualPace: Pace = {
-  ...{ trickle: 30, resync: 10, idle: 20, bigResync: 30, limitedBigResync: 120 },
-  ...{ edits: 40, editEvery: 1.5, accountsResync: 5 },
+  trickle: 30,
+  resync: 10,
+  idle: 20,
+  bigResync: 30,
+  limitedBigResync: 120,
+  edits: 40,
+  editEvery: 1.5,
+  accountsResync: 5,
 };

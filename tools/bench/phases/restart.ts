@@ -38,7 +38,9 @@ export async function restart(stage: Stage, count: number): Promise<Figures> {
   await stage.quiet();
   const quiet = await readingOf(stage);
   return figuresOf(stage, {
-    ...{ phase: "restart", objects: count, before },
+    phase: "restart",
+    objects: count,
+    before,
     after: { ...after, requests: quiet.requests, writes: quiet.writes },
     wallSeconds: (end - at) / 1000,
     more: { observedAfterStarted: (end - operator.startedAt) / 1000 },

@@ -23,7 +23,11 @@ export async function trickle(stage: Stage, seconds: number, options: { floor: b
   const { took, answered } = await timed(stage, made);
   const after = await readingOf(stage);
   const figures = await figuresOf(stage, {
-    ...{ phase: "trickle", objects: made.length, before, after, took },
+    phase: "trickle",
+    objects: made.length,
+    before,
+    after,
+    took,
     more: {
       ...(floor && { ...floor, floorRatio: (percentile(took, 0.5) as number) / floor.floorP50 }),
       applyAnswered: percentile(answered, 0.5) as number,

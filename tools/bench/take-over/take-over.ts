@@ -45,8 +45,11 @@ export async function takeOver(options: TakeOverOptions): Promise<Finding[]> {
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     timed([...args, "-n", namespace], {
       // The cluster may have objects of others.
-      ...{ KUBECONFIG: cluster.kubeconfig, WATCH_NAMESPACES: namespace },
-      ...{ GATEWAY_BASE_URL: simulator.url, GATEWAY_API_KEY: simulator.apiKey, ...env },
+      KUBECONFIG: cluster.kubeconfig,
+      WATCH_NAMESPACES: namespace,
+      GATEWAY_BASE_URL: simulator.url,
+      GATEWAY_API_KEY: simulator.apiKey,
+      ...env,
     });
 
   const what = terraform ? ["--terraform", await stateFile(simulator, started)] : ["--all"];
@@ -65,7 +68,9 @@ export async function takeOver(options: TakeOverOptions): Promise<Finding[]> {
   report("a second import is byte-equal", (await run(["import", ...what])).stdout === first.stdout);
 
   const operator = new Operator({
-    ...{ kubeconfig: cluster.kubeconfig, gateway: simulator, namespaces: [namespace] },
+    kubeconfig: cluster.kubeconfig,
+    gateway: simulator,
+    namespaces: [namespace],
     env: { ...undisturbed, ADOPTION_NAMESPACES: "*" },
   });
   started.defer(async () => {

@@ -15,7 +15,10 @@ try {
   await cluster.kubectlRun(["create", "namespace", NAMESPACE]);
   const startedAt = performance.now();
   const findings = await takeOver({
-    ...{ cluster, namespace: NAMESPACE, resources: Number(values.resources), terraform: values.terraform },
+    cluster,
+    namespace: NAMESPACE,
+    resources: Number(values.resources),
+    terraform: values.terraform,
     onFinding({ what, isRight, more }) {
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(5);
       console.log(`${isRight ? "ok  " : "FAIL"} ${seconds} s  ${what}${more ? `\n${more}` : ""}`);

@@ -6,13 +6,12 @@ const rules = [{ rule: "true" }];
 
 const sample = (): Written => ({
   definition: {
-    ...{
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: "things.example" },
-    },
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "things.example" },
     spec: {
-      ...{ group: "example", names: { kind: "Thing", plural: "things" } },
+      group: "example",
+      names: { kind: "Thing", plural: "things" },
       versions: [
         {
           schema: {
@@ -34,9 +33,16 @@ const sample = (): Written => ({
   created: { apiVersion: "example/v1", kind: "Thing", metadata: { name: "one" }, spec: { used: 1 } } as never,
   metadata: { finalizers: ["f"], annotations: { intent: "" } },
   status: {
-    ...{ id: "t_1", uri: "/t_1", columns: { reason: "Available" } },
+    id: "t_1",
+    uri: "/t_1",
+    columns: { reason: "Available" },
     conditions: ["Ready", "Synced"].map((type) => ({
-      ...{ type, status: "True", reason: "Available", message: "", lastTransitionTime: "", observedGeneration: 1 },
+      type,
+      status: "True",
+      reason: "Available",
+      message: "",
+      lastTransitionTime: "",
+      observedGeneration: 1,
     })),
   } as Written["status"],
 });

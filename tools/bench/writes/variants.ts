@@ -20,7 +20,8 @@ export const variants: readonly Variant[] = [
   { of: "ours", name: "without the condition Synced", change: withoutSynced },
   { of: "ours", name: "with id and conditions alone in the status", change: withoutDetails },
   {
-    ...{ of: "ours", name: "without all of these" },
+    of: "ours",
+    name: "without all of these",
     change: all(withoutRules, withoutIntent, withoutSynced, withoutDetails, withoutStatusDefault, withoutUnused),
   },
 ];

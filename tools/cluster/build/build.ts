@@ -131,7 +131,10 @@ async function packagesToCompile(tool: PinnedTool, flags: string[], signal?: Abo
     if (line && !line.includes("available in build cache")) missing += 1;
   };
   await run("go", ["list", "-deps", ...flags, "-f", reasons, ...Object.values(tool.binaries)], {
-    ...{ cwd: tool.moduleDirectory, signal, lines: "stdout", onLine },
+    cwd: tool.moduleDirectory,
+    signal,
+    lines: "stdout",
+    onLine,
   });
   return missing;
 }

@@ -2,8 +2,13 @@ import { describe, expect, test } from "vitest";
 import { type Facts, type Source, sourcesOn } from "./source.ts";
 
 const nothing: Facts = {
-  ...{ testKubeconfig: undefined, assets: undefined, docker: false, go: false },
-  ...{ cached: false, published: false, onlyWay: undefined },
+  testKubeconfig: undefined,
+  assets: undefined,
+  docker: false,
+  go: false,
+  cached: false,
+  published: false,
+  onlyWay: undefined,
 };
 const all = ["kube-apiserver", "etcd", "kubectl", "kube-controller-manager"];
 const assets = (...present: string[]) => ({ directory: "/assets", present });

@@ -32,7 +32,10 @@ export async function startFileServer(): Promise<FileServer> {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ url: `https://127.0.0.1:${port}`, ca: cert, files, asked },
+    url: `https://127.0.0.1:${port}`,
+    ca: cert,
+    files,
+    asked,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -60,8 +60,10 @@ function fluxController(name: string): Tool {
 }
 
 const kubernetes = {
-  ...{ module: "kubernetes", versionOf: "k8s.io/kubernetes" },
-  ...{ compilation: [...COMPILATION, ...WITHOUT_INLINING], ldflags: kubernetesVersion },
+  module: "kubernetes",
+  versionOf: "k8s.io/kubernetes",
+  compilation: [...COMPILATION, ...WITHOUT_INLINING],
+  ldflags: kubernetesVersion,
 };
 
 export const tools: Readonly<Record<ToolName, Tool>> = {

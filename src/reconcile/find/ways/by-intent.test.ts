@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { DEADLINE_MS, Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../../kinds/reserved-address.ts";
 import { SSHCredential } from "../../../kinds/ssh-credential.ts";
@@ -6,7 +7,6 @@ import { TCPEdge } from "../../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../../kinds/tunnel-group-backend.ts";
 import { formatIntent, signedIntentOf } from "../../../objects/intent.ts";
 import type { ManagedObject } from "../../../objects/object.ts";
-import { DEADLINE_MS, Scene } from "../../testing/scene.ts";
 
 const DAY_MS = 86_400_000;
 const labels = { app: "db" };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
 import { SSHCredential } from "../../../kinds/ssh-credential.ts";
@@ -7,7 +8,6 @@ import { withOwnerMark } from "../../../objects/ownership.ts";
 import { Retry } from "../../../objects/reconcile-error.ts";
 import { annotations } from "../../../schema/contract.ts";
 import type { Kind } from "../../../schema/define.ts";
-import { Scene } from "../../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { DEADLINE_MS, Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { APIKey } from "../../../kinds/api-key.ts";
 import { EventSubscription } from "../../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../../kinds/ip-policy.ts";
@@ -10,7 +11,6 @@ import { settleTimeMs } from "../../../objects/intent.ts";
 import type { ManagedObject } from "../../../objects/object.ts";
 import { withOwnerMark } from "../../../objects/ownership.ts";
 import { Outdated } from "../../../objects/reconcile-error.ts";
-import { DEADLINE_MS, Scene } from "../../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { DEADLINE_MS, Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
 import { withOwnerMark } from "../../../objects/ownership.ts";
-import { DEADLINE_MS, Scene } from "../../testing/scene.ts";
 
 const DAY_MS = 24 * 3_600_000;
 

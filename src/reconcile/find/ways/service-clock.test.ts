@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { DEADLINE_MS, Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import type { Resource } from "../../../gateway/resource.ts";
 import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
 import { SSHHostCertificate } from "../../../kinds/ssh-host-certificate.ts";
 import { TunnelGroupBackend } from "../../../kinds/tunnel-group-backend.ts";
-import { DEADLINE_MS, Scene } from "../../testing/scene.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { ReservedAddress } from "../../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
 import type { Kind } from "../../../schema/define.ts";
-import { Scene } from "../../testing/scene.ts";
 
 let scene: Scene;
 

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { keyPair } from "../../../../test/fakes/reconcile/key-pairs.ts";
+import { DEADLINE_MS, Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../../kinds/event-source.ts";
 import { EventSubscription } from "../../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../../kinds/ip-policy.ts";
@@ -10,8 +12,6 @@ import type { ManagedObject } from "../../../objects/object.ts";
 import { ownerMark } from "../../../objects/ownership.ts";
 import { annotations, FINALIZER, OWNER_KEY } from "../../../schema/contract.ts";
 import type { Kind } from "../../../schema/define.ts";
-import { keyPair } from "../../testing/key-pairs.ts";
-import { DEADLINE_MS, Scene } from "../../testing/scene.ts";
 
 // An editor of the namespace writes a create intent by hand. Without the right to adopt, nothing of others is theirs.
 
@@ -140,7 +140,8 @@ it("a forged intent on an object that is being deleted deletes no remote of othe
   const sent = { labels, metadata: "opaque" };
   const theirs = scene.gateway.seed(TunnelGroupBackend.resource, sent);
   const object = scene.cluster.apply(TunnelGroupBackend, "one", sent, {
-    ...{ finalizers: [FINALIZER], annotations: { [annotations.createIntent]: forged({ old: theirs.id, sent }) } },
+    finalizers: [FINALIZER],
+    annotations: { [annotations.createIntent]: forged({ old: theirs.id, sent }) },
   });
   await scene.deleteAndSettle(object);
   await scene.clock.advance(2 * DEADLINE_MS);
