@@ -4,14 +4,14 @@ import { version } from "./cli/version.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { kinds } from "./kinds/index.ts";
 import { InstallationClaim } from "./operator/installations/claim.ts";
-import { createTelemetry } from "./operator/metrics/telemetry.ts";
-import { createOperator } from "./operator/operator.ts";
-import { startTracing } from "./operator/tracing.ts";
+import { createTelemetry, type Telemetry } from "./operator/metrics/telemetry.ts";
+import { createOperator, type Operator, type OperatorOptions } from "./operator/operator.ts";
+import { startTracing, type Tracing } from "./operator/tracing.ts";
 import { systemClock } from "./runtime/clock.ts";
 import { KubeClient } from "./runtime/connection/client.ts";
 import { loadConnection } from "./runtime/connection/kubeconfig.ts";
 import { Transport } from "./runtime/connection/transport.ts";
-import { createLogger, type LogOptions } from "./runtime/log.ts";
+import { createLogger, type Logger, type LogOptions } from "./runtime/log.ts";
 import { type ElectionOptions, LeaderElector } from "./runtime/process/election.ts";
 import { eventLoopCheck } from "./runtime/process/event-loop.ts";
 import { EventRecorder } from "./runtime/process/events.ts";
@@ -35,31 +35,7 @@ export async function runOperator(
 ): Promise<number> {
   const log = createLogger({ level: config.logLevel, ...(destination && { destination }) });
   const telemetry = createTelemetry({ ...config, version: await version() });
-  const metrics = telemetry.runtime;
-
-  const connection = loadConnection(config);
-  const options = { userAgent: OPERATOR_NAME, onAnswer: metrics.onAnswer };
-  const transport = new Transport(connection, options);
-  const client = new KubeClient(transport, { fieldManager: OPERATOR_NAME });
-  const leaseName = leaseNameOf(config.installation);
-  const instance = `${hostname()}_${randomUUID()}`;
-  const recorder = new EventRecorder({ client, controller: `${GROUP}/operator`, instance, log });
-  // its own transport, so that a renewal never waits behind other requests
-  const electionTransport = config.leaderElection ? new Transport(connection, options) : undefined;
-  const elector =
-    electionTransport &&
-    electorOf(new KubeClient(electionTransport, { fieldManager: OPERATOR_NAME }), config, instance, {
-      log,
-      onChange: (leading) => metrics.leading(leaseName, leading),
-      marks() {
-        const { labels, annotations } = claim.marks();
-        return { labels, annotations: { ...annotations, ...operator.leaseAnnotations() } };
-      },
-    });
-  const claim = new InstallationClaim({ client, config, elector: () => elector, clock: systemClock, log });
-  // set for each process that may lead, so that an alert can tell when none does
-  if (elector) metrics.leading(leaseName, false);
-
+  const { client, recorder, close, ...leading } = connect(config, log, telemetry, () => operator.leaseAnnotations());
   const tracing = config.isTraced ? await startTracing(await version()) : undefined;
   const operator = createOperator({
     config,
@@ -68,23 +44,112 @@ export async function runOperator(
     recorder,
     log,
     tracing,
-    controllerMetrics: metrics,
-    metrics: {
-      ...telemetry.operator,
-      onExchange(event) {
-        telemetry.operator.onExchange(event);
-        tracing?.onExchange(event);
-      },
-    },
-    sessionMetrics: telemetry.sessions,
-    ...(elector && {
-      leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) && claim.holdsFor(LEASE_MARGIN_SECONDS),
-      claim,
-    }),
+    ...metricsOf(telemetry, tracing),
+    ...leading.mayLead,
   });
   const eventLoop = eventLoopCheck();
-  const health = new HealthServer({
-    address: config.metricsAddress,
+  const health = healthOf(config, telemetry, operator, eventLoop);
+
+  log.info({ apiVersion: API_VERSION, gateway: new URL(config.baseURL).origin }, "Starting");
+  return run(
+    {
+      health: {
+        async listen() {
+          const { host, port } = await health.listen();
+          log.info({ host, port }, "Serving metrics and health");
+        },
+        close: () => health.close(),
+      },
+      informers: operator.informers,
+      ...(leading.elector && { elector: leading.elector }),
+      preparations: operator.preparations,
+      controllers: operator.controllers,
+      background: [operator.background],
+      recorder,
+      close: [() => operator.close(), close, async () => tracing?.close(), async () => eventLoop[Symbol.dispose]()],
+    },
+    { log, ...surroundings },
+  );
+}
+
+interface Connected {
+  client: KubeClient;
+  recorder: EventRecorder;
+  /** Undefined where this process leads without a Lease. */
+  elector: NonNullable<Parts["elector"]> | undefined;
+  mayLead: Pick<OperatorOptions, "leads" | "claim">;
+  close: () => Promise<void>;
+}
+
+/** Everything that sends to the API server. `leaseAnnotations`: facts that the leader shows on its Lease. */
+function connect(
+  config: Config,
+  log: Logger,
+  { runtime: metrics }: Telemetry,
+  leaseAnnotations: () => Record<string, string>,
+): Connected {
+  const connection = loadConnection(config);
+  const options = { userAgent: OPERATOR_NAME, onAnswer: metrics.onAnswer };
+  const transport = new Transport(connection, options);
+  const client = new KubeClient(transport, { fieldManager: OPERATOR_NAME });
+  const instance = `${hostname()}_${randomUUID()}`;
+  const recorder = new EventRecorder({ client, controller: `${GROUP}/operator`, instance, log });
+  if (!config.leaderElection)
+    return { client, recorder, elector: undefined, mayLead: {}, close: () => transport.close() };
+
+  const leaseName = leaseNameOf(config.installation);
+  // its own transport, so that a renewal never waits behind other requests
+  const electionTransport = new Transport(connection, options);
+  const electionClient = new KubeClient(electionTransport, { fieldManager: OPERATOR_NAME });
+  const elector = electorOf(electionClient, config, instance, {
+    log,
+    onChange: (leading) => metrics.leading(leaseName, leading),
+    marks() {
+      const { labels, annotations } = claim.marks();
+      return { labels, annotations: { ...annotations, ...leaseAnnotations() } };
+    },
+  });
+  const claim = new InstallationClaim({ client, config, elector: () => elector, clock: systemClock, log });
+  // set for each process that may lead, so that an alert can tell when none does
+  metrics.leading(leaseName, false);
+  return {
+    client,
+    recorder,
+    elector: withClaim(elector, claim),
+    mayLead: {
+      leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) && claim.holdsFor(LEASE_MARGIN_SECONDS),
+      claim,
+    },
+    async close() {
+      await transport.close();
+      await electionTransport.close();
+    },
+  };
+}
+
+const metricsOf = (
+  { runtime, operator, sessions }: Telemetry,
+  tracing: Tracing | undefined,
+): Pick<OperatorOptions, "controllerMetrics" | "metrics" | "sessionMetrics"> => ({
+  controllerMetrics: runtime,
+  metrics: {
+    ...operator,
+    onExchange(event) {
+      operator.onExchange(event);
+      tracing?.onExchange(event);
+    },
+  },
+  sessionMetrics: sessions,
+});
+
+const healthOf = (
+  { metricsAddress }: Config,
+  telemetry: Telemetry,
+  operator: Operator,
+  eventLoop: () => string | undefined,
+): HealthServer =>
+  new HealthServer({
+    address: metricsAddress,
     metrics: telemetry.registry,
     liveness: {
       "event-loop": eventLoop,
@@ -95,35 +160,6 @@ export async function runOperator(
       preparations: () => operator.preparations.find(({ problem }) => problem)?.problem,
     },
   });
-  const listening = {
-    async listen() {
-      const { host, port } = await health.listen();
-      log.info({ host, port }, "Serving metrics and health");
-    },
-    close: () => health.close(),
-  };
-
-  log.info({ apiVersion: API_VERSION, gateway: new URL(config.baseURL).origin }, "Starting");
-  return run(
-    {
-      health: listening,
-      informers: operator.informers,
-      ...(elector && { elector: withClaim(elector, claim) }),
-      preparations: operator.preparations,
-      controllers: operator.controllers,
-      background: [operator.background],
-      recorder,
-      close: [
-        () => operator.close(),
-        () => transport.close(),
-        async () => electionTransport?.close(),
-        async () => tracing?.close(),
-        async () => eventLoop[Symbol.dispose](),
-      ],
-    },
-    { log, ...surroundings },
-  );
-}
 
 function electorOf(
   client: KubeClient,

@@ -70,7 +70,7 @@ export interface Sessions {
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { config, client, clock, controllerMetrics, metrics } = options;
+  const { config, client, clock, metrics } = options;
   const ownNamespace = namespaceOf(config);
   const log = options.log.child({ logger: "sessions" });
   // Other namespaces have the mirrors of GatewayAccounts, and commands that fail with a message.
@@ -110,17 +110,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     delete: (command) => deleteCommand(client, commands.store, command),
     onSent: metrics?.sent,
   });
-  const controller = new Controller({
-    name: commandType.kind.toLowerCase(),
-    reconcile: ({ key, signal }) => reconciler.reconcile(key, signal),
-    log,
-    clock,
-    concurrency: CONCURRENCY,
-    timeoutSeconds: TIMEOUT_SECONDS,
-    backoff: { base: 1, cap: 300 },
-    flowOf: (key) => flowOf(config, commands.store.get(key)),
-    ...(controllerMetrics && { metrics: controllerMetrics }),
-  });
+  const controller = commandController({ ...options, log }, commands, reconciler);
   commands.addHandler((change) => {
     if (change.type === "deleted") {
       reconciler.forget(change.object.metadata.uid);
@@ -139,6 +129,24 @@ export function createSessions(options: SessionsOptions): Sessions {
     onOpen,
     background: (signal) => mirrors.run(signal),
   };
+}
+
+function commandController(
+  { config, log, clock, controllerMetrics }: SessionsOptions,
+  commands: Informer<CommandObject>,
+  reconciler: CommandReconciler,
+): Controller {
+  return new Controller({
+    name: commandType.kind.toLowerCase(),
+    reconcile: ({ key, signal }) => reconciler.reconcile(key, signal),
+    log,
+    clock,
+    concurrency: CONCURRENCY,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    backoff: { base: 1, cap: 300 },
+    flowOf: (key) => flowOf(config, commands.store.get(key)),
+    ...(controllerMetrics && { metrics: controllerMetrics }),
+  });
 }
 
 /** The namespace of the sessions of the operator's own account, and of the commands to them. */

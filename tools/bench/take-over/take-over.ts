@@ -30,43 +30,64 @@ const IMPORT = { requests: 100, seconds: 60 };
 
 /** Takes an account that people have made under management, and checks that nothing is sent but owner marks. */
 export async function takeOver(options: TakeOverOptions): Promise<Finding[]> {
-  const { cluster, namespace, resources, terraform, onFinding } = options;
   await using started = new AsyncDisposableStack();
   const simulator = await startSimulator();
   started.defer(() => simulator.stop());
-  const { control } = simulator;
-  fill(simulator, resources);
+  fill(simulator, options.resources);
   const findings: Finding[] = [];
-  const report = (what: string, isRight: boolean, more = ""): void => {
-    const finding = { what, isRight, ...(more && !isRight && { more: more.split("\n").slice(0, 5).join("\n") }) };
-    findings.push(finding);
-    onFinding?.(finding);
+  const trial: Trial = {
+    options,
+    simulator,
+    started,
+    report(what, isRight, more = "") {
+      const finding = { what, isRight, ...(more && !isRight && { more: more.split("\n").slice(0, 5).join("\n") }) };
+      findings.push(finding);
+      options.onFinding?.(finding);
+    },
   };
-  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    timed([...args, "-n", namespace], {
-      // The cluster may have objects of others.
-      KUBECONFIG: cluster.kubeconfig,
-      WATCH_NAMESPACES: namespace,
-      GATEWAY_BASE_URL: simulator.url,
-      GATEWAY_API_KEY: simulator.apiKey,
-      ...env,
-    });
-
-  const what = terraform ? ["--terraform", await stateFile(simulator, started)] : ["--all"];
   const before = accountOf(simulator);
+  const imported = await importTwice(trial);
+  await applyImported(trial, imported);
+  trial.report("the account is as before, but for owner marks", accountOf(simulator) === before);
+  const planned = await run(trial, ["plan"], { REQUESTS_PER_MINUTE: "0" });
+  trial.report(
+    `plan: ${planned.stdout.trim().split("\n").at(-1)}`,
+    planned.code === 0 && /nothing to do/i.test(planned.stdout),
+    planned.stderr,
+  );
+  return findings;
+}
+
+interface Trial {
+  options: TakeOverOptions;
+  simulator: Simulator;
+  started: AsyncDisposableStack;
+  report: (what: string, isRight: boolean, more?: string) => void;
+}
+
+/** The manifests that `import` prints. */
+async function importTwice(trial: Trial): Promise<string> {
+  const { options, simulator, started, report } = trial;
+  const { control } = simulator;
+  const what = options.terraform ? ["--terraform", await stateFile(simulator, started)] : ["--all"];
   control.clearRequests();
-  const first = await run(["import", ...what]);
+  const first = await run(trial, ["import", ...what]);
   const reads = control.count();
   // All but the API key that the simulator begins with, which this test uses.
   const importable = listedCollections(simulator).flatMap((name) => control.objects(name)).length - 1;
-  const objects = countOf(first.stdout, /^apiVersion: tunnelgateway/gm);
+  const objects = objectsIn(first.stdout);
   report(
     `import: ${objects} objects in ${first.seconds.toFixed(1)} s with ${reads} requests`,
     first.code === 0 && objects >= importable && reads <= IMPORT.requests && first.seconds <= IMPORT.seconds,
     first.stderr,
   );
-  report("a second import is byte-equal", (await run(["import", ...what])).stdout === first.stdout);
+  report("a second import is byte-equal", (await run(trial, ["import", ...what])).stdout === first.stdout);
+  return first.stdout;
+}
 
+async function applyImported({ options, simulator, started, report }: Trial, imported: string): Promise<void> {
+  const { cluster, namespace } = options;
+  const { control } = simulator;
   const operator = new Operator({
     kubeconfig: cluster.kubeconfig,
     gateway: simulator,
@@ -78,27 +99,33 @@ export async function takeOver(options: TakeOverOptions): Promise<Finding[]> {
   });
   await operator.started();
   control.clearRequests();
-  await cluster.kubectlRun(["apply", "--server-side", "-n", namespace, "-f", "-"], { input: first.stdout });
+  await cluster.kubectlRun(["apply", "--server-side", "-n", namespace, "-f", "-"], { input: imported });
   const waited = await cluster.kubectlRun(
     ["wait", "--for=condition=Ready", "tunnelgateway", "--all", "-n", namespace, "--timeout=600s"],
     { allowFailure: true },
   );
   report("all objects are Ready", waited.code === 0, waited.stderr);
   const writes = control.requests().filter(({ method }) => method !== "GET");
-  const managed = objects - countOf(first.stdout, /managementPolicy: ObserveOnly/g);
+  const managed = objectsIn(imported) - countOf(imported, /managementPolicy: ObserveOnly/g);
   report(
     `${writes.length} writes, for ${managed} objects that are not only observed; each is a PATCH`,
     writes.length <= managed && writes.every(({ method }) => method === "PATCH"),
   );
-  report("the account is as before, but for owner marks", accountOf(simulator) === before);
-  const planned = await run(["plan"], { REQUESTS_PER_MINUTE: "0" });
-  report(
-    `plan: ${planned.stdout.trim().split("\n").at(-1)}`,
-    planned.code === 0 && /nothing to do/i.test(planned.stdout),
-    planned.stderr,
-  );
-  return findings;
 }
+
+const run = (
+  { options: { cluster, namespace }, simulator }: Trial,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) =>
+  timed([...args, "-n", namespace], {
+    // The cluster may have objects of others.
+    KUBECONFIG: cluster.kubeconfig,
+    WATCH_NAMESPACES: namespace,
+    GATEWAY_BASE_URL: simulator.url,
+    GATEWAY_API_KEY: simulator.apiKey,
+    ...env,
+  });
 
 /** Runs a command as a user does, at the default request budget unless `env` says otherwise. */
 async function timed(
@@ -109,6 +136,8 @@ async function timed(
   const ended = await runCommand(args, env);
   return { ...ended, seconds: (performance.now() - startedAt) / 1000 };
 }
+
+const objectsIn = (manifests: string): number => countOf(manifests, /^apiVersion: tunnelgateway/gm);
 
 const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
