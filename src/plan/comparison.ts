@@ -6,7 +6,7 @@ import { isReconcileError } from "../objects/reconcile-error.ts";
 import { appliedSecretsOf, unsentFields } from "../objects/secret-versions.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import { resolveDesired } from "../reconcile/desired/desired.ts";
-import { claimsOf } from "../reconcile/find/sharing.ts";
+import { claimsOf } from "../reconcile/use/sharing.ts";
 import type { Answer, Kind } from "../schema/define.ts";
 import { unwrap } from "../schema/traits.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";

@@ -30,22 +30,22 @@ import {
   type ReconcileContext,
   serviceNow,
 } from "./context.ts";
+import { isHandedOver, releaseMessage } from "./decide/handover.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
 import { refuseUnsendable } from "./desired/sendable.ts";
 import { followDNS } from "./dns/follow.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
-import { isHandedOver, releaseMessage } from "./find/handover.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
 import { forgetCopiedOwner, noteOwner } from "./find/recorded-owner.ts";
-import { leaveDroppedEntries } from "./find/sharing.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { assessReadiness, assessUnfinished } from "./status/readiness.ts";
 import { attributeToSecrets } from "./status/refused-secrets.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon } from "./too-soon.ts";
+import { leaveDroppedEntries } from "./use/sharing.ts";
 
 /**
  * Brings the remote of one object to the object's spec, and reports the outcome in the status. The process may be

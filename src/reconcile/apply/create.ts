@@ -31,15 +31,15 @@ import {
   retiringOf,
   serviceNow,
 } from "../context.ts";
+import { isUnclaimed, refuseForeignMark } from "../decide/conflicts.ts";
+import { refuseOtherHolder } from "../decide/holders.ts";
+import { refuseCreateInMassLoss } from "../decide/mass-loss.ts";
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
-import { isUnclaimed, refuseForeignMark } from "../find/conflicts.ts";
-import { refuseOtherHolder } from "../find/holders.ts";
-import { refuseCreateInMassLoss } from "../find/mass-loss.ts";
 import { forgetCopiedOwner } from "../find/recorded-owner.ts";
-import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
 import { findInterruptedCreate } from "../find/ways/by-intent.ts";
 import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
+import { isPreexisting, noteEntryOrigin } from "../use/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { checkOutputSecret, keepShownOnce } from "./output-secret.ts";
 

@@ -2,9 +2,9 @@ import { type GatewayError, isGatewayError, isUnanswered, isUnsupported } from "
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { withArticle } from "../../schema/article.ts";
 import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { refuseDeletionInMassLoss } from "../decide/mass-loss.ts";
+import { refuseNewForeignMark } from "../decide/unlisted-marks.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
-import { refuseDeletionInMassLoss } from "../find/mass-loss.ts";
-import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 import { refusedAsInUse } from "../use/refusal.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { ReconcileContext } from "../context.ts";
-import { refuseUnreadableHolder } from "../find/holders.ts";
+import { refuseUnreadableHolder } from "../decide/holders.ts";
 import { refuseWhileUsed } from "../use/in-use.ts";
 import { refuseWhileKeyUsed } from "../use/key-in-use.ts";
 import { deleteRemote } from "./delete-remote.ts";

@@ -17,18 +17,18 @@ import {
   retiringOf,
   serviceNow,
 } from "../context.ts";
+import { isKnownForeign, refuseForeignMark } from "../decide/conflicts.ts";
+import { isHandoverPending, takerOf } from "../decide/handover.ts";
+import { otherHolder } from "../decide/holders.ts";
 import { keepRecords } from "../dns/withdraw.ts";
-import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
-import { isHandoverPending, takerOf } from "../find/handover.ts";
-import { otherHolder } from "../find/holders.ts";
-import { isKeptForOthers, leaveEntry } from "../find/sharing.ts";
 import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
 import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
 import { UnreadableKind } from "../unreadable-kind.ts";
 import { namesOf, remainingUsers, StillUsed, sentence } from "../use/in-use.ts";
 import { KeyStillUsed } from "../use/key-in-use.ts";
 import { recordAllModulesLeft, recordLeftModules } from "../use/left-modules.ts";
+import { isKeptForOthers, leaveEntry } from "../use/sharing.ts";
 import { deleteUnsupported } from "./delete-remote.ts";
 import { deleteUnused } from "./delete-unused.ts";
 import { keepOutputSecret } from "./output-secret.ts";

@@ -13,8 +13,8 @@ import {
   requestOptions,
   updatableRemotesOf,
 } from "../context.ts";
+import { hasForeignMark } from "../decide/conflicts.ts";
 import { type Plan, plan } from "../desired/plan.ts";
-import { hasForeignMark } from "../find/conflicts.ts";
 import { modulesSetBy } from "../find/module-origins.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import {

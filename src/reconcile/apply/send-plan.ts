@@ -6,9 +6,9 @@ import { canBeRecreated } from "../../schema/common.ts";
 import { withoutExclusions } from "../../schema/wire/compare.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { changeOptions, type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
+import { remoteMissing } from "../decide/conflicts.ts";
 import type { Desired } from "../desired/desired.ts";
 import { type Plan, specFields } from "../desired/plan.ts";
-import { remoteMissing } from "../find/conflicts.ts";
 import { checkpointUpdate } from "./checkpoint.ts";
 import { removeModule } from "./release-modules.ts";
 

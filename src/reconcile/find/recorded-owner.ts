@@ -3,7 +3,7 @@ import type { Remote } from "../../gateway/resource.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
-import { isMarkKnown } from "./unlisted-marks.ts";
+import { isMarkKnown } from "../decide/unlisted-marks.ts";
 
 /** Records whether the remote has the owner mark. Keeps what the status says while no answer has shown the metadata. */
 export function noteOwner(context: ReconcileContext, remote: Remote): void {

@@ -13,9 +13,9 @@ import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
 import type { Referrer } from "../cluster.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
-import { mayHave } from "../find/sharing.ts";
 import { leavesReferringModule } from "./left-modules.ts";
 import { completed } from "./left-out.ts";
+import { mayHave } from "./sharing.ts";
 
 /** A remote whose users are searched for, and its object, if any. */
 export interface Target {

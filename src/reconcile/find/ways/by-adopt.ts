@@ -5,10 +5,10 @@ import { isMarkOf, ownerMarkOf } from "../../../objects/ownership.ts";
 import { Blocked } from "../../../objects/reconcile-error.ts";
 import { withArticle } from "../../../schema/article.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
-import { refuseAdoption, refuseForeignMark, remoteMissing, seeRemoteOfOwner } from "../conflicts.ts";
-import { handoverSource } from "../handover.ts";
-import { refuseOtherHolder, refuseUnreadableHolder } from "../holders.ts";
-import { readMark } from "../unlisted-marks.ts";
+import { refuseAdoption, refuseForeignMark, remoteMissing, seeRemoteOfOwner } from "../../decide/conflicts.ts";
+import { handoverSource } from "../../decide/handover.ts";
+import { refuseOtherHolder, refuseUnreadableHolder } from "../../decide/holders.ts";
+import { readMark } from "../../decide/unlisted-marks.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
 
 /** The remote that `spec.adopt.id` names. */

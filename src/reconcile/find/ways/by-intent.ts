@@ -8,10 +8,10 @@ import { Waiting } from "../../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../../schema/wire/answer.ts";
 import { differences } from "../../../schema/wire/compare.ts";
 import { type ReconcileContext, remotesOf, requestOptions, retire, retiringOf, serviceNow } from "../../context.ts";
+import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "../../decide/conflicts.ts";
+import { refuseUnreadableHolder } from "../../decide/holders.ts";
+import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { type Expected, expectedOf, expectedOfIntent } from "../../desired/expected.ts";
-import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "../conflicts.ts";
-import { refuseUnreadableHolder } from "../holders.ts";
-import { readUnlistedMarks } from "../unlisted-marks.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
 

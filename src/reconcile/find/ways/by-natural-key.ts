@@ -2,7 +2,7 @@ import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
 import { naturalKeyOf } from "../../../objects/identity.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
-import { readUnlistedMarks } from "../unlisted-marks.ts";
+import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 
 /**
  * The remote with the natural key of the spec, such as its domain, in lists that began at `since` (monotonic

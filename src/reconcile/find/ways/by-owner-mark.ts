@@ -6,10 +6,10 @@ import { Blocked } from "../../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../../schema/wire/answer.ts";
 import type { Body } from "../../../schema/wire/request.ts";
 import { has, type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../../context.ts";
+import { isUnclaimed, markedForObject, oldestOf } from "../../decide/conflicts.ts";
+import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { expectedOf } from "../../desired/expected.ts";
 import { plan } from "../../desired/plan.ts";
-import { isUnclaimed, markedForObject, oldestOf } from "../conflicts.ts";
-import { readUnlistedMarks } from "../unlisted-marks.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 
 /**

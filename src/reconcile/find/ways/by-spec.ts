@@ -18,11 +18,11 @@ import {
   retire,
   retiringOf,
 } from "../../context.ts";
+import { refuseAdoption, remoteMissing } from "../../decide/conflicts.ts";
+import { holds, refuseOtherHolder, refuseUnreadableHolder } from "../../decide/holders.ts";
 import { resolveDesired } from "../../desired/desired.ts";
-import { refuseAdoption, remoteMissing } from "../conflicts.ts";
-import { holds, refuseOtherHolder, refuseUnreadableHolder } from "../holders.ts";
+import { forgetLeftEntry, isPreexisting, noteEntryOrigin } from "../../use/sharing.ts";
 import { membersToRead } from "../module-origins.ts";
-import { forgetLeftEntry, isPreexisting, noteEntryOrigin } from "../sharing.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
 

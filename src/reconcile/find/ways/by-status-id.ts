@@ -11,9 +11,9 @@ import { originOf } from "../../../objects/origin.ts";
 import { Blocked } from "../../../objects/reconcile-error.ts";
 import { readinessOf } from "../../../schema/readiness.ts";
 import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, serviceNow } from "../../context.ts";
-import { refuseForeignMark, remoteMissing } from "../conflicts.ts";
-import { refuseOtherHolder } from "../holders.ts";
-import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "../mass-loss.ts";
+import { refuseForeignMark, remoteMissing } from "../../decide/conflicts.ts";
+import { refuseOtherHolder } from "../../decide/holders.ts";
+import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "../../decide/mass-loss.ts";
 import { adopt } from "./by-adopt.ts";
 import { findByOwnerMark } from "./by-owner-mark.ts";
 
