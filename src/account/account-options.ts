@@ -17,8 +17,8 @@ export interface AccountOptions {
   undocumented: boolean;
   /** Deletes per minute. 0: no limit. */
   deletesPerMinute: number;
-  /** Set by a plan: an owner mark that the service has refused is no change that will come. */
-  neverRetriesMarks?: true;
+  /** Set by a plan: what the service has refused, such as an owner mark, is no change that will come. */
+  neverRetriesRefused?: true;
   /** How often modules are read again, since no list has them. Default 5 minutes. */
   resyncSeconds?: number;
   /** Shared by accounts between which objects may move. Default: its own. */

@@ -267,7 +267,7 @@ export class Account {
    */
   secondsUntilMark(object: ManagedObject, resource: Operations, id: string, mark: string): number {
     const { status } = object;
-    if (this.#options.neverRetriesMarks && status?.id === id && status.refusedMark?.owner === mark)
+    if (!this.retriesRefused && status?.id === id && status.refusedMark?.owner === mark)
       return Number.POSITIVE_INFINITY;
     const recalled = this.#support.wasRefused(nameOf(resource, "update")) ? undefined : mark;
     return this.#memory.secondsUntilMark(object, id, recalled);
@@ -358,6 +358,11 @@ export class Account {
   /** Whether an update may try a member that the API page does not show in updates. */
   get triesUndocumented(): boolean {
     return this.#options.undocumented;
+  }
+
+  /** Whether requests that an earlier process has seen refused are sent again some time. */
+  get retriesRefused(): boolean {
+    return this.#options.neverRetriesRefused !== true;
   }
 
   /** The service answered as if it lacked the operation. */

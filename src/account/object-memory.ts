@@ -7,9 +7,9 @@ import { CreateSettlement } from "./create-settlement.ts";
 import type { Failure, Failures } from "./failures.ts";
 import { digestOf } from "./key-proof.ts";
 
-/** A refused owner mark is tried again after the first time. Each refusal doubles it, up to the second one. */
-export const MARK_WAIT_MS = 30 * 60_000;
-export const LONGEST_MARK_WAIT_MS = 24 * 3_600_000;
+/** What the service refused, such as an owner mark, is tried again after the first time, and then up to the second one. */
+export const REFUSED_WAIT_MS = 30 * 60_000;
+export const LONGEST_REFUSED_WAIT_MS = 24 * 3_600_000;
 
 const MOST_TOKENS = 1000;
 const MOST_LEFT = 1000;
@@ -63,7 +63,7 @@ export class ObjectMemory {
   /** Records that the service refused another owner mark for this remote. A single refusal may have another cause. */
   recordRefusedMark({ metadata: { uid } }: ManagedObject, id: string): void {
     const before = this.#refusedMarks.get(uid);
-    const waitMs = before?.id === id ? Math.min(before.waitMs * 2, LONGEST_MARK_WAIT_MS) : MARK_WAIT_MS;
+    const waitMs = before?.id === id ? Math.min(before.waitMs * 2, LONGEST_REFUSED_WAIT_MS) : REFUSED_WAIT_MS;
     this.#refusedMarks.set(uid, { id, waitMs, tryAt: this.#clock.now() + waitMs });
   }
 
@@ -88,9 +88,9 @@ export class ObjectMemory {
     const leftMs = (Date.parse(refusedMark.retryAt) || 0) - this.#clock.date().getTime();
     const recalled: RefusedMark = {
       id,
-      waitMs: LONGEST_MARK_WAIT_MS,
+      waitMs: LONGEST_REFUSED_WAIT_MS,
       isRecalled: true,
-      tryAt: this.#clock.now() + Math.min(leftMs, LONGEST_MARK_WAIT_MS),
+      tryAt: this.#clock.now() + Math.min(leftMs, LONGEST_REFUSED_WAIT_MS),
     };
     this.#refusedMarks.set(metadata.uid, recalled);
     return recalled;

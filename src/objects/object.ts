@@ -1,4 +1,5 @@
 import type { KubeObject } from "../runtime/object.ts";
+import type { Reason } from "../schema/contract.ts";
 import { annotationOf, answerOf } from "./annotations.ts";
 import type { Intent } from "./intent.ts";
 
@@ -25,6 +26,14 @@ export interface RefusedMark {
   retryAt: string;
 }
 
+export interface RefusedRequest {
+  digest: string;
+  reason: Reason;
+  message: string;
+  /** RFC 3339. */
+  retryAt: string;
+}
+
 /** The status that every kind has; each kind adds the read-only members of its resource. */
 export interface Status {
   id?: string;
@@ -44,6 +53,8 @@ export interface Status {
   formerOwner?: string | undefined;
   /** The owner mark that the service has refused for the remote, and when the next process tries it again. */
   refusedMark?: RefusedMark | undefined;
+  /** The request that the service has refused, and when the next process sends it again. */
+  refusedRequest?: RefusedRequest | undefined;
   /** The remote that was replaced. Set until nothing refers to it and it is deleted. */
   retiring?: string | undefined;
   /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */

@@ -24,6 +24,9 @@ export class Blocked extends BaseReconcileError {
   override readonly name = "Blocked";
 }
 
+/** An earlier process reported this refusal. The same request is not sent again so soon. */
+export class RefusedBefore extends Blocked {}
+
 /** Something failed that may succeed the next time. */
 export class Retry extends BaseReconcileError {
   override readonly name = "Retry";

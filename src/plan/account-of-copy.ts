@@ -18,7 +18,7 @@ export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { u
     deadlineMs: DEADLINE_MS,
     undocumented,
     deletesPerMinute: 0,
-    neverRetriesMarks: true,
+    neverRetriesRefused: true,
     signal: new AbortController().signal,
     assertMaySend: () => {},
   });

@@ -15,6 +15,7 @@ import {
   isObserver,
   type ManagedObject,
   type RefusedMark,
+  type RefusedRequest,
   retiringIDs,
   type SecretVersion,
   type Status,
@@ -89,6 +90,10 @@ export interface RemoteState {
   formerOwner?: string;
   /** The owner mark that the service has refused for the remote. Null: none. Unset: as in the status. */
   refusedMark?: RefusedMark | null;
+  /** Digest of what the object asks for. Set once that is known. */
+  asked?: string;
+  /** The request that the service has refused. Null: none. Unset: as in the status. */
+  refusedRequest?: RefusedRequest | null;
   /** The origin of each module that the remote has from this object, by the field of the spec. */
   moduleOrigins?: Readonly<Record<string, Origin>>;
   /** Ids of remotes on which modules were left that refer to the remote. Unset: as in the status. */

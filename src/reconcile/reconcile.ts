@@ -17,6 +17,7 @@ import { checkpointID } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
 import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
+import { noteAsked, noteRefusedRequest } from "./apply/refused-request.ts";
 import { recordHandedOverModules } from "./apply/release-modules.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
@@ -118,6 +119,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     const error = attributeToSecrets(context, reconcileErrorOf(cause)) ?? (has(context, "Created") && continueCreate());
     if (!error) throw cause;
     recordFailure(context, error);
+    noteRefusedRequest(context, error);
     return { type: "unfinished", error, judged: assessUnfinished(context) };
   }
 }
@@ -187,6 +189,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const desired = early ?? (await resolve(context));
   let undeleted: GatewayError | undefined;
   state.inputs = inputsOf(desired);
+  noteAsked(context, desired, found?.id);
   state.newSecrets = unsentSecrets(desired.secrets, appliedSecretsOf(context));
   if (found) {
     await ensureFinalizer(context);
@@ -211,7 +214,8 @@ async function converge(context: ReconcileContext): Promise<Remote> {
 }
 
 function noteApplied(context: ReconcileContext, desired: Desired, fields: string[]): void {
-  const { state } = context;
+  const { state, object } = context;
+  if (object.status?.refusedRequest) state.refusedRequest = null;
   state.appliedFields = fields;
   forgetDroppedModules(context);
   const known = state.appliedSecrets ?? appliedSecretsOf(context);

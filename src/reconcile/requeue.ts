@@ -1,7 +1,7 @@
 import type { Failure } from "../account/failures.ts";
 import { retryAfterSeconds } from "../objects/map-error.ts";
 import { conditionOf, isObserveOnly } from "../objects/object.ts";
-import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
+import { type ReconcileError, RefusedBefore, Retry } from "../objects/reconcile-error.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { listOf } from "../schema/define.ts";
 import { needsOf } from "../schema/wire/needs.ts";
@@ -56,13 +56,14 @@ function resultOfError(
 ): Result {
   const failure = failureOf(context, error);
   if (failure) return { requeueAfterSeconds: secondsUntilRetry(context, failure, resyncSeconds) };
-  if (error.reason === "SecretNotReady")
+  const wasRefused = error instanceof RefusedBefore;
+  if (error.reason === "SecretNotReady" && !wasRefused)
     return { requeueAfterSeconds: secretsWatched ? resyncSeconds : secretPollSeconds(context) };
   const seconds = retryAfterSeconds(error);
   if (seconds === undefined) return { backoff: true };
   if (error instanceof Retry) return { backoff: true, atLeastSeconds: seconds };
   // A person may correct the error in a ConfigMap or Secret that is not watched.
-  const mayBeMended = MENDED_BY_INPUTS.has(error.reason) && hasUnwatchedInputs(context);
+  const mayBeMended = (wasRefused || MENDED_BY_INPUTS.has(error.reason)) && hasUnwatchedInputs(context);
   return { requeueAfterSeconds: mayBeMended ? Math.min(seconds, resyncSeconds) : seconds };
 }
 

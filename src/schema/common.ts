@@ -189,6 +189,18 @@ const bookkeeping = {
       "Owner mark that the service did not let the operator write to the resource. `kubectl tunnelgateway plan` does not " +
         "show it as a change.",
     ),
+  refusedRequest: z
+    .object({
+      digest: z.string().describe("Digest of what the object asked for, without secrets."),
+      reason: z.string().describe("Reason of the refusal."),
+      message: z.string().describe("What to do about it."),
+      retryAt: z.string().describe("When an operator that starts later sends it again."),
+    })
+    .optional()
+    .describe(
+      "What the object asks for and the service refuses. An operator that starts does not send it again so soon, and " +
+        "`kubectl tunnelgateway plan` shows the object as blocked. An edit makes it another request.",
+    ),
   retiring: z
     .string()
     .optional()

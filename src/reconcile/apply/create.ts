@@ -42,6 +42,7 @@ import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
 import { isPreexisting, noteEntryOrigin } from "../use/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { checkOutputSecret, keepShownOnce } from "./output-secret.ts";
+import { refusedBefore } from "./refused-request.ts";
 
 /**
  * Creates the remote of an object in such a way that no crash can lose it: the finalizer and the intent are stored
@@ -51,6 +52,8 @@ import { checkOutputSecret, keepShownOnce } from "./output-secret.ts";
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
   const { account, object } = context;
   const remotes = creatableRemotesOf(context);
+  const refused = refusedBefore(context);
+  if (refused) throw refused;
   // The intent that this create replaces may be all that shows a remote which has to be deleted.
   const written = [object.status?.id, ...retiringIDs(object.status)];
   if (retiringOf(context).some((id) => !written.includes(id))) await checkpointID(context, "Replacing the resource");

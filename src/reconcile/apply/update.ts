@@ -16,6 +16,7 @@ import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired
 import { noteRefusedMark } from "../find/recorded-owner.ts";
 import { claimsOf, refuseWhileEntriesLoseKind } from "../use/sharing.ts";
 import { planOfMetadata } from "./metadata.ts";
+import { refusedBefore, wasReplacementRequired } from "./refused-request.ts";
 import { withoutHandedOverModules } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
@@ -50,12 +51,19 @@ async function bringToSpec(context: ReconcileContext, desired: Desired, known: R
     reportDrift(context, needed, reason);
     return remote;
   }
-  const updated = await send(context, desired, needed, remote);
+  const updated = await sendUnlessRefused(context, desired, needed, remote);
   if (updated instanceof Blocked) return withoutChange(context, desired, remote, needed, updated);
   if (!updated) return withoutUpdate(context, desired, remote);
   remote = updated;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted });
   return checkAnswer(context, desired, remote, needed, drifted);
+}
+
+/** Like `send`, unless an earlier process knows that the service refuses this, or lacks the operation. */
+async function sendUnlessRefused(context: ReconcileContext, desired: Desired, needed: Plan, remote: Remote) {
+  const refused = refusedBefore(context);
+  if (!refused) return send(context, desired, needed, remote);
+  return refused.reason === "ReplacementRequired" ? undefined : refused;
 }
 
 /** Like `sendPlan`, unless the remote is somebody else's by now, or entries of its shared lists would go that stay. */
@@ -311,9 +319,10 @@ async function recreateInPlace(
  * Throws Retry until it is certain that the service cannot update such a remote, so that it is not replaced too early.
  * A single refusal may come from a gateway in maintenance.
  */
-function refuseUntilUnsupported({ kind, account }: ReconcileContext, { frozen, undocumented }: Plan): void {
+function refuseUntilUnsupported(context: ReconcileContext, { frozen, undocumented }: Plan): void {
+  const { kind, account } = context;
   if (frozen.length > 0 || (undocumented.length > 0 && !account.triesUndocumented)) return;
-  if (account.support(kind.resource, "update") === "unsupported") return;
+  if (account.support(kind.resource, "update") === "unsupported" || wasReplacementRequired(context)) return;
   throw new Retry(
     "UpdateUnsupported",
     `Waiting to try again, no action is needed yet: the service refuses to update ${withArticle(kind.resource.title)}`,

@@ -1,4 +1,4 @@
-import { LONGEST_MARK_WAIT_MS, MARK_WAIT_MS } from "../../account/object-memory.ts";
+import { LONGEST_REFUSED_WAIT_MS, REFUSED_WAIT_MS } from "../../account/object-memory.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
@@ -29,7 +29,7 @@ export function noteRefusedMark({ object, owner, state, clock }: ReconcileContex
   const before = status?.id === id && status.refusedMark?.owner === ownerMark(owner) ? status.refusedMark : undefined;
   const now = clock.date().getTime();
   if (before && Date.parse(before.retryAt) > now) return;
-  const waitMs = before ? LONGEST_MARK_WAIT_MS : MARK_WAIT_MS;
+  const waitMs = before ? LONGEST_REFUSED_WAIT_MS : REFUSED_WAIT_MS;
   state.refusedMark = { owner: ownerMark(owner), retryAt: new Date(now + waitMs).toISOString() };
 }
 

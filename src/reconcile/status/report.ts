@@ -9,7 +9,7 @@ import {
   retiringIDs,
   type Status,
 } from "../../objects/object.ts";
-import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, type ReconcileError, RefusedBefore, Waiting } from "../../objects/reconcile-error.ts";
 import { columnTexts } from "../../schema/columns.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
 import type { Kind, KindCondition, KindReadiness, Readiness } from "../../schema/define.ts";
@@ -119,10 +119,11 @@ const whoseItIs = (state: RemoteState): Partial<Status> => ({
   ...(state.preexisting !== undefined && { preexisting: state.preexisting || undefined }),
 });
 
-const marksOf = ({ owner, formerOwner, refusedMark }: RemoteState): Partial<Status> => ({
+const marksOf = ({ owner, formerOwner, refusedMark, refusedRequest }: RemoteState): Partial<Status> => ({
   ...(owner !== undefined && { owner: owner || undefined }),
   ...(formerOwner !== undefined && { formerOwner: formerOwner || undefined }),
   ...(refusedMark !== undefined && { refusedMark: refusedMark ?? undefined }),
+  ...(refusedRequest !== undefined && { refusedRequest: refusedRequest ?? undefined }),
 });
 
 const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn, tokenDigests }: RemoteState): Partial<Status> => ({
@@ -310,7 +311,7 @@ const REFUSALS: ReadonlySet<string> = new Set(["InvalidSpec", "QuotaExceeded", "
 function staysReady(object: ManagedObject, error: ReconcileError): boolean {
   if (object.metadata.deletionTimestamp || !wasReady(object)) return false;
   if (!(error instanceof Blocked) || ACCOUNT_REASONS.has(error.reason)) return true;
-  return REFUSALS.has(error.reason) && isGatewayError(error.cause);
+  return REFUSALS.has(error.reason) && (isGatewayError(error.cause) || error instanceof RefusedBefore);
 }
 
 /**
