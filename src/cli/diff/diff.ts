@@ -1,9 +1,10 @@
 import { readAccountConfig } from "../../config.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { readRemote } from "../../plan/account-of-copy.ts";
-import { ClusterCopy } from "../../plan/cluster-copy.ts";
+import { ClusterCopy, type ClusterSource } from "../../plan/cluster-copy.ts";
 import { compareWithRemote } from "../../plan/comparison.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
@@ -44,16 +45,8 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
   );
   const found = findNodes(graphOf(new Map(), objects), text, namespaces[0], problems).filter(hasObject);
   const isInAccount = (object: ManagedObject) => isIn(credentials, object, defaults);
-  const isSame = (one: ManagedObject, other: ManagedObject) => [one, other].every(isInAccount);
   const source = clusterSource(cluster.client, { manifests: [], namespace, problems });
-  const copy = new ClusterCopy({
-    kinds,
-    objects: [...objects.values()].flat(),
-    source,
-    isSameAccount: isSame,
-    isSameInventory: isSame,
-    mayAdopt: () => true,
-  });
+  const copy = copyOf([...objects.values()].flat(), isInAccount, source);
   const compared: ComparedObject[] = [];
   for (const node of found) {
     if (!isInAccount(node.object))
@@ -66,19 +59,39 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
 
 const hasObject = (node: Node): node is Node & { object: ManagedObject } => node.object !== undefined;
 
+/** The objects of a cluster, for a comparison with remotes of the account that `isInAccount` tells. */
+export function copyOf(
+  objects: readonly ManagedObject[],
+  isInAccount: (object: ManagedObject) => boolean,
+  source: ClusterSource,
+): ClusterCopy {
+  const isSame = (one: ManagedObject, other: ManagedObject) => [one, other].every(isInAccount);
+  return new ClusterCopy({
+    kinds,
+    objects,
+    source,
+    isSameAccount: isSame,
+    isSameInventory: isSame,
+    mayAdopt: () => true,
+  });
+}
+
 interface Sides {
   reader: AccountReader;
   copy: ClusterCopy;
   problems: string[];
+  /** Remotes that a list has shown, by kind. One that is not among them is read. */
+  remotes?: ReadonlyMap<Kind, readonly Remote[]>;
 }
 
-async function compare(node: Node & { object: ManagedObject }, sides: Sides): Promise<ComparedObject> {
+/** Compares an object with its remote, field by field. */
+export async function compare(node: Node & { object: ManagedObject }, sides: Sides): Promise<ComparedObject> {
   const { kind, object } = node;
-  const { reader, copy, problems } = sides;
+  const { copy, problems } = sides;
   const id = object.status?.id ?? idFromSpec(kind, object, copy) ?? object.spec.adopt?.id;
   const { namespace, name } = object.metadata;
   const about = { kind: kind.kind, namespace, name, ...(id !== undefined && { id }) };
-  const remote = id === undefined ? undefined : await remoteOf(reader, kind, id, problems);
+  const remote = id === undefined ? undefined : await remoteOf(kind, id, sides);
   if (!remote) {
     const { reason, message } = readyOf(node);
     return { ...about, inAccount: false, ...(reason && { reason, message }), fields: [] };
@@ -89,10 +102,11 @@ async function compare(node: Node & { object: ManagedObject }, sides: Sides): Pr
 }
 
 /** Reads the remote. For an entry: the remote that has the list. For modules: the remote that has the modules. */
-async function remoteOf(reader: AccountReader, kind: Kind, id: string, problems: string[]) {
+async function remoteOf(kind: Kind, id: string, { reader, problems, remotes }: Sides) {
   const resource = listOf(kind);
   const [listed = id] = kind.location.type === "entry" ? id.split("/") : [id];
-  const row = resource && (await reader.get(resource, listed));
+  const known = [...(remotes ?? [])].find(([{ resource: one }]) => one === resource)?.[1];
+  const row = known?.find((one) => one.id === listed) ?? (resource && (await reader.get(resource, listed)));
   const rows = new Map(resource ? [[resource.name, row ? [row] : []]] : []);
   return readRemote(accountSource(reader, rows, problems), kind, id);
 }

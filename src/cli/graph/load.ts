@@ -18,7 +18,7 @@ import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { namespacesWithDefault, objectsIn } from "./accounts.ts";
 import { type Graph, graphOf, type IsRead } from "./graph.ts";
-import { groupsOf } from "./sessions.ts";
+import { groupsOf, type SessionGroup } from "./sessions.ts";
 
 export interface Loaded {
   graph: Graph;
@@ -49,23 +49,47 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
   const scope = { namespace: flags.namespace ?? cluster.namespace };
-  const { objects, isRead, defaults } = await readObjects(cluster.client, scope, problems);
+  const read = await readObjects(cluster.client, scope, problems);
   await using reader = new AccountReader(credentials);
-  const reading = { reader, terminal, problems };
-  const managed = new Set([...objects.values()].flat().map(({ status }) => status?.id));
+  const managed = managedIn(read);
   const isMarkNeeded = ({ id }: Remote) => what.marks === true && !managed.has(id);
-  const remotes = await remotesOf(what.listed ?? kinds, { ...reading, isMarkNeeded });
-  const sessions = groupsOf((what.sessions && (await listed(tunnelSessions, reading))) || []);
-  terminal.progress?.("");
-  const areGiven = flags.account === undefined && (flags.baseUrl !== undefined || flags.apiKeyFile !== undefined);
-  const ours = objectsIn(credentials, { objects, remotes, defaults }, areGiven);
-  const later = what.marks ? await readObjects(cluster.client, scope, []) : { objects };
+  const account = await readAccount({ reader, terminal, problems, isMarkNeeded }, what);
+  const { objects } = what.marks ? await readObjects(cluster.client, scope, []) : read;
   return {
-    graph: graphOf(remotes, ours, { isRead, sessions }),
-    objects: later.objects,
+    graph: graphWith(account, read, credentials, flags),
+    objects,
     problems,
     clusterID: config.clusterID ?? (await clusterIDOf(cluster.client)),
   };
+}
+
+/** What the lists of an account showed. */
+export interface AccountRead {
+  remotes: ReadonlyMap<Kind, readonly Remote[]>;
+  sessions: readonly SessionGroup[];
+}
+
+/** Throws CommandError if no list can be read. */
+export async function readAccount(reading: Reading, { listed: of = kinds, sessions }: What): Promise<AccountRead> {
+  const remotes = await remotesOf(of, reading);
+  const groups = groupsOf((sessions && (await listed(tunnelSessions, reading))) || []);
+  reading.terminal.progress?.("");
+  return { remotes, sessions: groups };
+}
+
+/** Ids of the remotes that have an object. */
+export const managedIn = ({ objects }: Pick<ReadObjects, "objects">): ReadonlySet<string | undefined> =>
+  new Set([...objects.values()].flat().map(({ status }) => status?.id));
+
+/** The graph of an account, with the objects whose remotes are in it. */
+export function graphWith(
+  { remotes, sessions }: AccountRead,
+  { objects, isRead, defaults }: ReadObjects,
+  credentials: Pick<Credentials, "gatewayAccount">,
+  { account, baseUrl, apiKeyFile }: AccountFlags,
+): Graph {
+  const areGiven = account === undefined && (baseUrl !== undefined || apiKeyFile !== undefined);
+  return graphOf(remotes, objectsIn(credentials, { objects, remotes, defaults }, areGiven), { isRead, sessions });
 }
 
 /** The remotes of each kind whose list can be read, with their owner marks. Throws CommandError if no list can be read. */
@@ -76,7 +100,7 @@ export async function readRemotes(credentials: Credentials, terminal: Terminal, 
   return remotes;
 }
 
-interface Reading {
+export interface Reading {
   reader: AccountReader;
   terminal: Terminal;
   problems: string[];
@@ -137,9 +161,12 @@ interface List {
   found: KubeObject[] | undefined;
 }
 
+/** Lists objects: with requests, or from stores that watches keep up to date. */
+export type Lister = Pick<KubeClient, "listAll">;
+
 /** Objects of all namespaces or of these. If the user may not read all namespaces: objects of one. */
 export async function readObjects(
-  client: KubeClient,
+  client: Lister,
   { namespace, namespaces = [] }: Scope,
   problems: string[],
 ): Promise<ReadObjects> {
@@ -191,7 +218,7 @@ const resourcesOf = (refused: readonly List[]): string =>
 
 /** The objects of a kind; `namespace` undefined: of all namespaces. Undefined without the right to list them. */
 async function listAllowed(
-  client: KubeClient,
+  client: Lister,
   resource: CustomResource,
   namespace: string | undefined,
 ): Promise<KubeObject[] | undefined> {

@@ -77,7 +77,7 @@ const cellsOf = (node: Node, { sessions }: Graph): string[] => [
 const markOf = ({ remote }: Node): string | undefined => remote && ownerMarkOf(remote);
 
 /** Why a remote is a leftover, for people. */
-function reasonOf(node: Node, { objects }: Pick<Loaded, "objects">): string {
+export function reasonOf(node: Node, { objects }: Pick<Loaded, "objects">): string {
   const mark = markOf(node);
   if (mark === undefined) return "nobody manages it";
   const owner = objectOf(mark);

@@ -52,11 +52,20 @@ async function readFiles(path: string, recursive: boolean, result: Manifests): P
   for (const file of await filesOf(path, recursive)) {
     const name = file === "-" ? "stdin" : file;
     const bytes = await (file === "-" ? bytesOf(process.stdin) : readFile(file).catch(() => undefined));
-    const text = bytes && textOf(bytes);
-    if (text !== undefined) parse(text, name, result);
-    else result.problems.push(`${name}: ${bytes ? "Save it as UTF-8: it has another encoding" : "It cannot be read"}`);
+    if (bytes) parseFile(bytes, name, result);
+    else result.problems.push(`${name}: It cannot be read`);
   }
 }
+
+/** Adds the manifests in a file. */
+export function parseFile(bytes: Uint8Array, file: string, result: Manifests): void {
+  const text = textOf(bytes);
+  if (text === undefined) result.problems.push(`${file}: Save it as UTF-8: it has another encoding`);
+  else parse(text, file, result);
+}
+
+/** Whether a folder's file with this name is read for manifests. */
+export const isManifestFile = (name: string): boolean => EXTENSIONS.includes(extname(name));
 
 /** Undefined: these bytes are no UTF-8, as those of UTF-16 are. A byte order mark is left out. */
 function textOf(bytes: Uint8Array): string | undefined {
@@ -81,7 +90,7 @@ export async function filesOf(path: string, recursive: boolean): Promise<string[
   }
   const entries = await readdir(path, { recursive, withFileTypes: true });
   return entries
-    .filter((entry) => EXTENSIONS.includes(extname(entry.name)) && !entry.isDirectory())
+    .filter((entry) => isManifestFile(entry.name) && !entry.isDirectory())
     .map(({ parentPath, name }) => join(parentPath, name))
     .sort();
 }

@@ -12,7 +12,7 @@ import { isIn, namespacesWithDefault } from "../graph/accounts.ts";
 import { clusterIDOf, readObjects, readRemotes } from "../graph/load.ts";
 import { formatOf, structured } from "../terminal/structured.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
-import { type Manifest, type ManifestFlags, readManifests } from "./manifests.ts";
+import { type Manifest, type ManifestFlags, type Manifests, readManifests } from "./manifests.ts";
 import { overlay, overlayKey } from "./overlay.ts";
 import { renderPlan, sumsOf } from "./render.ts";
 import { accountSource, clusterSource } from "./sources.ts";
@@ -28,8 +28,30 @@ const HAS_CHANGES = 2;
 /** `plan`: what the operator will do in the account after the manifests are applied. Read-only. */
 export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
   formatOf(flags.output);
-  const { manifests, problems } = await readManifests(flags);
   const isGiven = flags.filename !== undefined || flags.kustomize !== undefined;
+  const { blocks, problems } = await planOf(await readManifests(flags), { ...flags, isGiven }, terminal);
+  print(blocks, problems, flags, terminal);
+  return exitCode(blocks, problems, flags);
+}
+
+interface Planned {
+  blocks: readonly Block[];
+  /** One line for each thing that could not be read. If there is one, the plan is incomplete. */
+  problems: readonly string[];
+  /** All objects, as they are once the manifests are applied. */
+  objects: readonly ManagedObject[];
+}
+
+/**
+ * Plans the manifests. `isGiven`: a person has named manifests, and wants to see what they change; otherwise what the
+ * operator is about to do. Throws CommandError.
+ */
+export async function planOf(
+  { manifests, problems }: Manifests,
+  flags: AccountFlags & { isGiven: boolean },
+  terminal: Terminal,
+): Promise<Planned> {
+  const { isGiven } = flags;
   if (isGiven && manifests.length === 0)
     throw new CommandError(problems[0] ?? "Give other files: there are no manifests in these", {
       details: problems.slice(1),
@@ -80,8 +102,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
       isInAccount,
     ),
   );
-  print(blocks, problems, flags, terminal);
-  return exitCode(blocks, problems, flags);
+  return { blocks, problems, objects };
 }
 
 /** The namespaces to which the manifests add a GatewayAccount called `default`. */

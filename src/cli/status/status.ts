@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readAccountConfig } from "../../config.ts";
 import { GatewayAccount } from "../../kinds/gateway-account.ts";
-import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
@@ -12,7 +11,7 @@ import { type ClusterFlags, type Connected, connect } from "../cluster/connect.t
 import { typeOf } from "../cluster/objects.ts";
 import { outageOf } from "../cluster/outage.ts";
 import { reportPartial } from "../cluster/partial.ts";
-import { readObjects } from "../graph/load.ts";
+import { type Lister, readObjects } from "../graph/load.ts";
 import { type Format, formatOf, structured } from "../terminal/structured.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { renderStatus } from "./render.ts";
@@ -80,7 +79,12 @@ interface Reading {
   problems: string[];
 }
 
-async function observe(client: KubeClient, flags: Flags, { now, own, problems }: Reading): Promise<Observed> {
+/** Reads what `summaryOf` sums up. */
+export async function observe(
+  client: Lister,
+  flags: Pick<Flags, "namespace" | "allNamespaces">,
+  { now, own, problems }: Reading,
+): Promise<Observed> {
   const namespace = namespaceOfFlags(flags);
   const read = async <T extends KubeObject>(type: ResourceType, where: string | undefined): Promise<T[]> => {
     try {
