@@ -383,6 +383,21 @@ describe("what the commands print for people", () => {
   });
 });
 
+describe("files of users", () => {
+  it("are written by one module, which loses no edit", () => {
+    const writers = production.filter((file) =>
+      /\b(writeFile|appendFile|createWriteStream|rename|copyFile|open)(Sync)?\b[^;]*\} from "node:fs/.test(
+        withoutComments(readFileSync(join(root, file), "utf8")),
+      ),
+    );
+    // the generator writes into the repository
+    expect(writers.sort()).toEqual([
+      join("src", "cli", "terminal", "text-file.ts"),
+      join("src", "generate", "main.ts"),
+    ]);
+  });
+});
+
 describe("the simulator", () => {
   it("knows nothing of the operator", () => {
     const files = sources(join("tools", "simulator"));

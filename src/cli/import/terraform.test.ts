@@ -98,3 +98,26 @@ test("every kind of the account is known by its id", () => {
     listed.length,
   );
 });
+
+test.each([
+  { name: 'x\n}\nresource "null_resource" "y" {' },
+  { name: "x.y" },
+  { type: "gateway thing" },
+  { module: "module.shop\n" },
+  { module: 'module.shop["a"]]' },
+  { module: 'module.shop["a\n"]' },
+  { module: "shop" },
+])("no state with %j reaches a file that Terraform reads", (more) => {
+  const text = JSON.stringify({ version: 4, resources: [resource("x", [one("ipp_1")], more)] });
+  expect(() => parseTerraform(text, "x.tfstate", kinds)).toThrow(/^Give another --terraform: x.tfstate is no state/);
+});
+
+test("a key of a module with brackets and quotes is no part of the address", () => {
+  const module = String.raw`module.shop["a]\"b"].module.front[0]`;
+  const { resources } = parseTerraform(
+    JSON.stringify({ version: 4, resources: [resource("x", [one("ipp_1")], { module })] }),
+    "x.tfstate",
+    kinds,
+  );
+  expect(removedBlocks(resources)).toContain("from = module.shop.module.front.gateway_thing.x\n");
+});

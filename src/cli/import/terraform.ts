@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { Kind } from "../../schema/define.ts";
 import { CommandError } from "../terminal/terminal.ts";
+import { readTextFile } from "../terminal/text-file.ts";
 import { legal } from "./names.ts";
 
 /** A resource that Terraform manages, and whose id is one of the service. */
@@ -20,9 +20,8 @@ export interface TerraformState {
 
 /** Reads a state file (version 4) or what `terraform show -json` prints. Throws CommandError for anything else. */
 export async function readTerraform(file: string, kinds: readonly Kind[]): Promise<TerraformState> {
-  const text = await readFile(file, "utf8").catch(() => {
-    throw new CommandError(`Give another --terraform: the file ${file} cannot be read`);
-  });
+  const { text } = await readTextFile(file);
+  if (text === undefined) throw new CommandError(`Give another --terraform: the file ${file} cannot be read`);
   return parseTerraform(text, file, kinds);
 }
 
@@ -42,11 +41,20 @@ export function parseTerraform(text: string, file: string, kinds: readonly Kind[
   const others: string[] = [];
   for (const { module, type, name, key, id } of found) {
     const address = [module, type, name].filter(Boolean).join(".");
+    if (!ADDRESS.test(address)) throw notATerraformFile(file);
     if (typeof id !== "string" || !isKnown(id, kinds)) others.push(address);
     else resources.push({ address, id, name: legal([modulesIn(module), name, key].filter(isSet).join("-")) });
   }
   return { resources, others: [...new Set(others)] };
 }
+
+const WORD = String.raw`[\p{ID_Start}_][\p{ID_Continue}-]*`;
+
+/** The key of an instance. */
+const KEY = String.raw`\[(?:\d+|"(?:[^"\\\p{Cc}]|\\.)*")\]`;
+
+/** The address of a resource without its own key. It is written into a file that Terraform reads. */
+const ADDRESS = new RegExp(`^(?:module\\.${WORD}(?:${KEY})?\\.)*${WORD}\\.${WORD}$`, "u");
 
 const isSet = (part: unknown): boolean => part !== undefined && part !== "";
 
@@ -109,7 +117,7 @@ function shownIn(module: Members): Found[] {
 
 /** Blocks with which Terraform (1.7 and later) forgets resources without destroying them. They take no instance keys. */
 export function removedBlocks(resources: readonly TerraformResource[]): string {
-  const addresses = new Set(resources.map(({ address }) => address.replaceAll(/\[[^\]]*\]/g, "")));
+  const addresses = new Set(resources.map(({ address }) => address.replaceAll(new RegExp(KEY, "gu"), "")));
   const blocks = [...addresses].sort().map(
     (address) => `removed {
   from = ${address}

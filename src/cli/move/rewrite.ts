@@ -1,4 +1,3 @@
-import { readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { type Document, isMap, isNode, isScalar, parseAllDocuments, Scalar } from "yaml";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
@@ -10,6 +9,7 @@ import { needsOf } from "../../schema/wire/needs.ts";
 import { filesOf } from "../plan/manifests.ts";
 import { editedYAML, markForKubectl } from "../terminal/kubernetes-yaml.ts";
 import { CommandError } from "../terminal/terminal.ts";
+import { readTextFile, writeTextFile } from "../terminal/text-file.ts";
 import { isNear, keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
 
 export interface Rewriting {
@@ -38,21 +38,12 @@ export async function rewriteManifests(paths: readonly string[], recursive: bool
 }
 
 /** Whether the file was changed. Throws CommandError if it cannot be read or written. */
-async function rewriteFile(file: string, rewriting: Rewriting): Promise<boolean> {
-  try {
-    // A link stays one.
-    const path = await realpath(file);
-    const before = await readFile(path, "utf8");
-    const after = rewritten(before, rewriting, file);
-    if (after === before) return false;
-    // Write another file and rename it, so that an interruption leaves no file half written.
-    await writeFile(`${path}.tmp`, after);
-    await rename(`${path}.tmp`, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    throw new CommandError(`Let ${file} be read and written, then run this again: ${textOfError(error)}`);
-  }
+async function rewriteFile(name: string, rewriting: Rewriting): Promise<boolean> {
+  const file = await readTextFile(name);
+  const after = rewritten(file.text ?? "", rewriting, name);
+  if (after === file.text) return false;
+  await writeTextFile(file, after);
+  return true;
 }
 
 /** The text with the documents that the move concerns written anew. `file`: for messages. */
