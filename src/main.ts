@@ -7,7 +7,13 @@ import { runOperator } from "./run-operator.ts";
 import { textOf } from "./runtime/log.ts";
 import { OPERATOR_NAME } from "./schema/contract.ts";
 
-const operate = async (): Promise<number> => runOperator(readConfig());
+/** Outside of a cluster, a word of a person starts the operator, so it says first what it is about to manage. */
+async function operate({ yes = false }: { yes?: boolean }): Promise<number> {
+  const config = readConfig();
+  if (config.inCluster) return runOperator(config);
+  const { mayRun } = await import("./cli/run.ts");
+  return (await mayRun(config, terminalOf(readTerminalConfig()), yes)) ? runOperator(config) : 1;
+}
 
 function fail(error: unknown): number {
   const stack = faultIn(error)?.stack;
@@ -20,14 +26,11 @@ function fail(error: unknown): number {
 const PLUGIN = "kubectl-tunnelgateway";
 
 async function main([, program = "", ...argv]: readonly string[]): Promise<number> {
-  const isPlugin = basename(program) === PLUGIN;
   // an operator that runs does not load the commands
-  if (!isPlugin && (argv.length === 0 || (argv.length === 1 && argv[0] === "run"))) return operate();
+  if (argv.length === 1 && argv[0] === "run") return operate({});
   const { dispatch } = await import("./cli/dispatch.ts");
-  const [given, name] = isPlugin
-    ? [argv.length > 0 ? argv : ["--help"], "kubectl tunnelgateway"]
-    : [argv, OPERATOR_NAME];
-  return dispatch(given, terminalOf(readTerminalConfig()), operate, name);
+  const name = basename(program) === PLUGIN ? "kubectl tunnelgateway" : OPERATOR_NAME;
+  return dispatch(argv, terminalOf(readTerminalConfig()), operate, name);
 }
 
 process.exitCode = await main(process.argv).catch(fail);

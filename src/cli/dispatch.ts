@@ -6,18 +6,18 @@ import { programOf } from "./program.ts";
 import { CommandError, type Terminal, UsageError } from "./terminal/terminal.ts";
 
 /**
- * Runs the command that the arguments name; without one, the operator. Resolves with the exit code, which is 2 for
+ * Runs the command that the arguments name; without one, prints the help. Resolves with the exit code, which is 2 for
  * invalid arguments. `name`: how the user calls the program, for help.
  */
 export async function dispatch(
   argv: readonly string[],
   terminal: Terminal,
-  run: () => Promise<number>,
+  run: (options: { yes?: boolean }) => Promise<number>,
   name = "tunnel-gateway-operator",
 ): Promise<number> {
   const { program, exitCode } = programOf({ name, terminal, run });
   try {
-    await program.parseAsync(argv.length > 0 ? argv : ["run"], { from: "user" });
+    await program.parseAsync(argv.length > 0 ? argv : ["--help"], { from: "user" });
     return exitCode();
   } catch (error) {
     terminal.progress?.("");

@@ -19,7 +19,7 @@ export interface ProgramParts {
   name: string;
   terminal: Terminal;
   /** Runs the operator, and resolves with its exit code. */
-  run: () => Promise<number>;
+  run: (options: { yes?: boolean }) => Promise<number>;
 }
 
 export interface Program {
@@ -49,7 +49,9 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
       code = await action(...args);
     };
 
-  add("run", "run the operator; without a command, this is what happens").action(ending(run));
+  add("run", "run the operator; outside a cluster, it says first what it is about to manage")
+    .option("-y, --yes", "do not ask")
+    .action(ending((options) => run(options)));
   withCluster(add("uninstall", "leave no object with a finalizer that only an operator would remove"))
     .option("--policy <retain|delete>", "what happens to what the objects stand for in the account")
     .option("--timeout <duration>", "how long it may take, such as 90s; default: 4m to retain, 1h to delete")

@@ -53,7 +53,7 @@ export class Operator extends Child {
   #startedAt = 0;
 
   constructor(settings: OperatorSettings) {
-    super(settings.main ?? OPERATOR, { ...settings, env: environmentOf(settings) });
+    super(settings.main ?? OPERATOR, { args: ["run"], ...settings, env: environmentOf(settings) });
   }
 
   /** Resolves when its caches are synced, it leads, and its controllers run. */

@@ -12,6 +12,8 @@ export interface Connection {
   server: string;
   /** The namespace of the kubeconfig context or of the pod. */
   namespace?: string;
+  /** The context of the kubeconfig. Unset in a pod. */
+  context?: string;
   /** Undefined: the API server is reached directly. */
   proxy?: URL | undefined;
   /** Reads tokens and certificates. `fresh`: the last ones were refused, so they are not taken from a cache. */

@@ -39,7 +39,7 @@ export function readKubeconfig(files: readonly string[], context?: string): Rest
   const chosen = find("contexts", wanted).entry;
   const cluster = find("clusters", chosen["cluster"]);
   const user = chosen["user"] ? find("users", chosen["user"]) : { file: "", entry: {} };
-  return { ...clusterOf(cluster), ...userOf(user), namespace: text(chosen["namespace"])?.trim() };
+  return { ...clusterOf(cluster), ...userOf(user), namespace: text(chosen["namespace"])?.trim(), context: wanted };
 }
 
 function clusterOf({ file, entry }: { file: string; entry: Entry }) {

@@ -29,6 +29,7 @@ export function loadConnection(options: KubeconfigOptions = {}): Connection {
   return {
     server: config.server,
     ...(config.namespace && { namespace: config.namespace }),
+    ...(config.context && { context: config.context }),
     proxy: proxyOf(config, files.length > 0 ? options.proxies : {}),
     async credentials({ fresh }) {
       if (plugin) return impersonating(groups, await plugin({ fresh }));

@@ -9,6 +9,8 @@ export interface RestConfig {
   /** URL without a trailing slash. */
   server: string;
   namespace?: string | undefined;
+  /** The context of the kubeconfig. */
+  context?: string | undefined;
   proxyUrl?: string | undefined;
   /** What the entry of the cluster says to credential plug-ins. */
   execConfig?: unknown;

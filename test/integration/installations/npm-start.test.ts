@@ -13,7 +13,7 @@ const world = useWorld({ startOperator: false, simulator: { latencyMs: 500 } });
 /** In a process group of its own, as a shell starts it in a terminal. */
 function npmStart(): ChildProcess {
   const settings = { kubeconfig: world.cluster.kubeconfig, gateway: world.simulator, namespaces: [world.namespace] };
-  return spawn("npm", ["start"], {
+  return spawn("npm", ["start", "--", "run"], {
     cwd: join(import.meta.dirname, "../../.."),
     env: { ...process.env, ...environmentOf({ ...settings, env: undisturbed }), NPM_CONFIG_UPDATE_NOTIFIER: "false" },
     stdio: ["ignore", "pipe", "inherit"],
@@ -25,7 +25,7 @@ function npmStart(): ChildProcess {
 test.each<[what: string, name: string, end: (npm: number) => void]>([
   ["SIGTERM to npm", "terminated", (npm) => process.kill(npm, "SIGTERM")],
   ["Ctrl-C, which npm and the operator get both", "interrupted", (npm) => process.kill(-npm, "SIGINT")],
-])("npm start stops the operator in order at %s", async (_, name, end) => {
+])("npm start -- run stops the operator in order at %s", async (_, name, end) => {
   const npm = npmStart();
   const pid = npm.pid as number;
   onTestFinished(() => {
