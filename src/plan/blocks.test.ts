@@ -18,7 +18,7 @@ async function planned(scene: Scene, ...objects: ManagedObject[]): Promise<Block
     isInAccount: () => true,
     clusterID: "c1",
     isClusterIDSet: true,
-    accountName: "",
+    accountNameOf: () => "",
     undocumented: true,
     account: { list: async (resource) => scene.gateway.remotesOf(resource), module: async () => null },
     cluster: {

@@ -85,7 +85,7 @@ const planOf = (scene: Scene, objects: readonly ManagedObject[]) =>
     },
     clusterID: "c1",
     isClusterIDSet: true,
-    accountName: "",
+    accountNameOf: () => "",
     mayAdopt: () => true,
     undocumented: true,
   });

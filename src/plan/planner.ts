@@ -21,8 +21,8 @@ export interface PlanInput {
   clusterID: string;
   /** Whether a person has set it. */
   isClusterIDSet: boolean;
-  /** The GatewayAccount of all objects in the account; empty for the operator's own credentials. */
-  accountName: string;
+  /** The GatewayAccount of an object in the account; empty for the operator's own credentials. */
+  accountNameOf: (object: ManagedObject) => string;
   mayAdopt: (namespace: string) => boolean;
   /** Whether operations that the API page does not show are tried. */
   undocumented: boolean;
@@ -78,7 +78,8 @@ class Planner {
     this.#input = input;
     this.#copy = new AccountCopy(input.account, this.#clock, kinds);
     const isSame = (one: ManagedObject, other: ManagedObject) => isInAccount(one) && isInAccount(other);
-    const mayAdopt = ({ metadata }: ManagedObject) => input.accountName !== "" || input.mayAdopt(metadata.namespace);
+    const mayAdopt = (object: ManagedObject) =>
+      input.accountNameOf(object) !== "" || input.mayAdopt(object.metadata.namespace);
     this.#cluster = new ClusterCopy({
       kinds,
       objects,
@@ -135,7 +136,8 @@ class Planner {
   }
 
   #contextOf(kind: Kind, object: ManagedObject): ReconcileContext {
-    const { clusterID, isClusterIDSet, accountName } = this.#input;
+    const { clusterID, isClusterIDSet } = this.#input;
+    const accountName = this.#input.accountNameOf(object);
     const { namespace, name } = object.metadata;
     return {
       kind,

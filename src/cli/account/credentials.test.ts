@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import { json, serve } from "../../../test/support/gateway-service.ts";
 
-const { run, failing } = useFixedServices();
+const { run, failing, altering } = useFixedServices();
 
 const account = {
   apiVersion: "tunnelgateway.dev/v1",
@@ -89,4 +89,36 @@ test("the key goes to a host of ALLOWED_GATEWAY_HOSTS", async () => {
 test("a key that cannot be sent is told as such", async () => {
   vi.stubEnv("GATEWAY_API_KEY", "два\nслова");
   expect((await run("orphans")).stderr).toMatch(/^Give another API key: .* has characters that cannot be sent/);
+});
+
+/** The objects of the account name the GatewayAccount `second`, whose Secret has this key. */
+function withSecond(key: string | undefined) {
+  const second = { ...account, metadata: { namespace: "shop", name: "second" } };
+  failing(({ path }) => {
+    if (path.endsWith("/gatewayaccounts")) return { status: 200, body: { metadata: {}, items: [second] } };
+    if (!path.endsWith("/secrets/team")) return undefined;
+    if (key === undefined) return { status: 403, body: { kind: "Status", code: 403, message: "no" } };
+    const data = { key: Buffer.from(key).toString("base64") };
+    return { status: 200, body: { kind: "Secret", metadata: {}, data } };
+  });
+  altering((body) => {
+    const { items } = body as { items?: { status?: object; kind?: string }[] };
+    if (!items?.some(({ kind }) => kind === "IPPolicy")) return body;
+    return { ...body, items: items.map((one) => ({ ...one, status: { ...one.status, account: "second" } })) };
+  });
+}
+
+test.each([
+  ["which is that of the account", "key"],
+  ["which is another", "other"],
+  ["which may not be read", undefined],
+])("an object of a GatewayAccount with a key %s: diff and plan decide by it as the operator does", async (_, key) => {
+  withSecond(key);
+  const compared = await run("diff ippolicy/office");
+  if (key === "key") expect(compared.stdout).toContain("IPPolicy shop/office");
+  else expect(compared.stderr).toMatch(/is in another account: name it with --account/);
+  const { stdout, stderr } = await run("plan");
+  // where a key cannot be told, an id tells of which account an object is
+  expect(stdout).toContain("IPPolicy shop/office");
+  expect(stdout + stderr).not.toContain("IPPolicy/office is in another account");
 });

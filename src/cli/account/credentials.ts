@@ -1,14 +1,21 @@
 import { type AccountConfig, readAccountConfig } from "../../config.ts";
+import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Proxies } from "../../http/proxies.ts";
 import { GatewayAccount as GatewayAccountKind } from "../../kinds/gateway-account.ts";
 import { isReconcileError } from "../../objects/reconcile-error.ts";
-import { type AccountKeyObject, HostNotAllowed, readAccountKey } from "../../operator/kubernetes/account-key.ts";
+import {
+  type AccountKey,
+  type AccountKeyObject,
+  HostNotAllowed,
+  readAccountKey,
+} from "../../operator/kubernetes/account-key.ts";
 import { secretValueOf } from "../../operator/kubernetes/read-data.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
-import type { ResourceType } from "../../runtime/object.ts";
+import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
+import { forEachConcurrently } from "../cluster/concurrently.ts";
 import { type ClusterFlags, connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { CommandError } from "../terminal/terminal.ts";
@@ -88,6 +95,50 @@ async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
   return { baseURL, apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
 }
 
+/** Whether flags name the account, and not a GatewayAccount or the environment. */
+const isNamedByFlags = ({ account, baseUrl, apiKeyFile }: AccountFlags): boolean =>
+  account === undefined && (baseUrl !== undefined || apiKeyFile !== undefined);
+
+/** The credentials that lead to one account. */
+export interface Sharers {
+  /** `<namespace>/<name>` of GatewayAccounts, and the empty text for the operator's own credentials. */
+  names: ReadonlySet<string>;
+  /** Whether flags name the account. Then it is that of the operator only if nothing shows another. */
+  areGiven: boolean;
+}
+
+/**
+ * The credentials that lead to the same account, by address and key, as the operator decides it. A GatewayAccount whose
+ * key the user may not read is left out.
+ */
+export async function sharersOf(
+  credentials: Credentials,
+  accounts: readonly KubeObject[],
+  { client, flags }: { client: KubeClient; flags: AccountFlags },
+): Promise<Sharers> {
+  const { gatewayAccount, baseURL } = credentials;
+  const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  const key = await credentials.apiKey();
+  const isSame = (other: AccountKey) => other.apiKey === key && addressOf(other.baseURL) === addressOf(baseURL);
+  const areGiven = gatewayAccount === undefined && isNamedByFlags(flags);
+  const names = new Set<string>();
+  if (gatewayAccount) names.add(`${gatewayAccount.namespace}/${gatewayAccount.name}`);
+  else if (!areGiven) names.add("");
+  const own = config.baseURL !== undefined && (await config.apiKey?.().catch(() => undefined));
+  if (own && isSame({ baseURL: config.baseURL ?? "", apiKey: own })) names.add("");
+  await forEachConcurrently(accounts as AccountKeyObject[], async (object) => {
+    const { namespace = "", name } = object.metadata;
+    const other = await keyOf(object, client, config).catch(() => undefined);
+    if (other && isSame(other)) names.add(`${namespace}/${name}`);
+  });
+  return { names, areGiven };
+}
+
+function addressOf(baseURL: string): string {
+  const { origin, prefix } = parseBaseURL(baseURL);
+  return `${origin}${prefix}`;
+}
+
 type Ref = NonNullable<Credentials["gatewayAccount"]>;
 
 /** Undefined when there is no such GatewayAccount. */
@@ -104,13 +155,16 @@ async function credentialsOf(
   client: KubeClient,
   config: AccountConfig,
 ): Promise<Credentials> {
-  const { proxies, requestsPerMinute, requestSeconds, allowedHosts } = config;
-  const allowed = { baseURL: config.baseURL, allowedHosts, trustsStatus: true };
-  const read = (namespace: string, name: string) => secretOf(client, namespace, name);
-  const { baseURL, apiKey } = await readAccountKey(object, allowed, read).catch((error: unknown) => {
+  const { proxies, requestsPerMinute, requestSeconds } = config;
+  const { baseURL, apiKey } = await keyOf(object, client, config).catch((error: unknown) => {
     throw unusable(error, ref);
   });
   return { baseURL, apiKey: async () => apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: ref };
+}
+
+function keyOf(object: AccountKeyObject, client: KubeClient, config: AccountConfig): Promise<AccountKey> {
+  const allowed = { baseURL: config.baseURL, allowedHosts: config.allowedHosts, trustsStatus: true };
+  return readAccountKey(object, allowed, (namespace, name) => secretOf(client, namespace, name));
 }
 
 async function secretOf(client: KubeClient, namespace: string, name: string) {

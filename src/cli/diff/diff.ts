@@ -7,11 +7,11 @@ import { readRemote } from "../../plan/account-of-copy.ts";
 import { ClusterCopy, type ClusterSource } from "../../plan/cluster-copy.ts";
 import { compareWithRemote } from "../../plan/comparison.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
-import { type AccountFlags, findCredentials } from "../account/credentials.ts";
+import { type AccountFlags, findCredentials, sharersOf } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
-import { isIn } from "../graph/accounts.ts";
+import { membersOf } from "../graph/accounts.ts";
 import { findNodes, namedBy } from "../graph/find.ts";
 import { graphOf, type Node, readyOf, titleOf } from "../graph/graph.ts";
 import { readObjects } from "../graph/load.ts";
@@ -40,11 +40,14 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
   const namespace = flags.namespace ?? cluster.namespace;
   const namespaces = flags.allNamespaces ? [] : [namespace];
   terminal.progress?.("Reading objects");
-  const { objects, defaults } = await readObjects(cluster.client, { namespace, namespaces }, problems).finally(() =>
-    terminal.progress?.(""),
-  );
+  const { objects, defaults, accounts } = await readObjects(
+    cluster.client,
+    { namespace, namespaces },
+    problems,
+  ).finally(() => terminal.progress?.(""));
   const found = findNodes(graphOf(new Map(), objects), text, namespaces[0], problems).filter(hasObject);
-  const isInAccount = (object: ManagedObject) => isIn(credentials, object, defaults);
+  const sharers = await sharersOf(credentials, accounts, { client: cluster.client, flags });
+  const isInAccount = membersOf({ sharers, objects, remotes: new Map(), defaults });
   const source = clusterSource(cluster.client, { manifests: [], namespace, problems });
   const copy = copyOf([...objects.values()].flat(), isInAccount, source);
   const compared: ComparedObject[] = [];

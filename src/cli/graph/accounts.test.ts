@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { accountOf, isIn, namespacesWithDefault, objectsIn } from "./accounts.ts";
+import { accountOf, membersOf, namespacesWithDefault } from "./accounts.ts";
 
 const made = (name: string, namespace: string) => ({ metadata: { name, namespace } });
 const defaults = namespacesWithDefault([made("default", "team-a"), made("other", "team-b")] as never);
@@ -23,31 +23,34 @@ it.each([
   expect(accountOf(one, defaults)).toBe(account);
 });
 
-const own = undefined;
-const ofTeam = { namespace: "team-a", name: "default" };
+const own = "";
+const ofTeam = "team-a/default";
+const sharersOf = (names: readonly string[], areGiven = false) => ({ names: new Set(names), areGiven });
 
 it.each([
   ["the operator's own account has no object of a namespace with a GatewayAccount `default`", own, "team-a", false],
   ["the operator's own account has the objects of a namespace without one", own, "team-b", true],
   ["a GatewayAccount `default` has the objects of its namespace", ofTeam, "team-a", true],
   ["a GatewayAccount `default` has no object of another namespace", ofTeam, "team-b", false],
-])("%s", (_, gatewayAccount, namespace, isInAccount) => {
-  expect(isIn({ gatewayAccount }, object(namespace), defaults)).toBe(isInAccount);
+])("%s", (_, name, namespace, isInAccount) => {
+  const known = { sharers: sharersOf([name]), objects: new Map(), remotes: new Map(), defaults };
+  expect(membersOf(known)(object(namespace))).toBe(isInAccount);
 });
 
 test.each([
-  ["by its GatewayAccount, that of another with the same key as well", ofTeam, false, ["team-a", "team-b"]],
-  ["by the operator's own credentials, those too", own, false, ["own", "team-a", "team-b"]],
-  ["by flags, those that have something in it", own, true, ["team-a", "team-b"]],
-])("the objects of an account that is named %s", (_, gatewayAccount, areGiven, namespaces) => {
+  ["by its GatewayAccount, that of another with the same key as well", [ofTeam], false, ["team-a", "team-b"]],
+  ["by the operator's own credentials, those too", [own], false, ["own", "team-a", "team-b"]],
+  ["by flags, those that have something in it", [], true, ["team-a", "team-b"]],
+  ["by a key, those whose GatewayAccounts have it", ["team-c/default"], true, ["team-a", "team-b", "team-c"]],
+])("the objects of an account that is named %s", (_, names, areGiven, namespaces) => {
   const having = (namespace: string, account: string | undefined, id: string) =>
     object(namespace, undefined, { id, ...(account && { account }) });
-  const objects = [
+  const all = [
     ...[having("own", undefined, "ipp_own"), having("team-a", "default", "ipp_a"), having("team-b", "other", "ipp_b")],
     having("team-c", "default", "ipp_c"),
   ];
   const rows = [{ id: "ipp_a" }, { id: "ipp_b" }];
-  const read = { objects: new Map([[IPPolicy, objects]]), remotes: new Map([[IPPolicy, rows]]), defaults };
-  const found = objectsIn({ gatewayAccount }, read as never, areGiven);
-  expect(found.get(IPPolicy as never)?.map(({ metadata }) => metadata.namespace)).toEqual(namespaces);
+  const read = { objects: new Map([[IPPolicy, all]]), remotes: new Map([[IPPolicy, rows]]), defaults };
+  const isMember = membersOf({ sharers: sharersOf(names, areGiven), ...read } as never);
+  expect(all.filter(isMember).map(({ metadata }) => metadata.namespace)).toEqual(namespaces);
 });

@@ -10,13 +10,19 @@ import type { KubeObject } from "../../runtime/object.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { GROUP } from "../../schema/contract.ts";
 import type { CustomResource, Kind } from "../../schema/define.ts";
-import { type AccountFlags, type Credentials, findCredentials } from "../account/credentials.ts";
+import {
+  type AccountFlags,
+  type Credentials,
+  findCredentials,
+  type Sharers,
+  sharersOf,
+} from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
-import { namespacesWithDefault, objectsIn } from "./accounts.ts";
+import { membersOf, namespacesWithDefault } from "./accounts.ts";
 import { type Graph, graphOf, type IsRead } from "./graph.ts";
 import { groupsOf, type SessionGroup } from "./sessions.ts";
 
@@ -50,13 +56,14 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   await using cluster = connect({ ...config, context: flags.context });
   const scope = { namespace: flags.namespace ?? cluster.namespace };
   const read = await readObjects(cluster.client, scope, problems);
+  const sharers = await sharersOf(credentials, read.accounts, { client: cluster.client, flags });
   await using reader = new AccountReader(credentials);
   const managed = managedIn(read);
   const isMarkNeeded = ({ id }: Remote) => what.marks === true && !managed.has(id);
   const account = await readAccount({ reader, terminal, problems, isMarkNeeded }, what);
   const { objects } = what.marks ? await readObjects(cluster.client, scope, []) : read;
   return {
-    graph: graphWith(account, read, credentials, flags),
+    graph: graphWith(account, read, sharers),
     objects,
     problems,
     clusterID: config.clusterID ?? (await clusterIDOf(cluster.client)),
@@ -85,11 +92,11 @@ export const managedIn = ({ objects }: Pick<ReadObjects, "objects">): ReadonlySe
 export function graphWith(
   { remotes, sessions }: AccountRead,
   { objects, isRead, defaults }: ReadObjects,
-  credentials: Pick<Credentials, "gatewayAccount">,
-  { account, baseUrl, apiKeyFile }: AccountFlags,
+  sharers: Sharers,
 ): Graph {
-  const areGiven = account === undefined && (baseUrl !== undefined || apiKeyFile !== undefined);
-  return graphOf(remotes, objectsIn(credentials, { objects, remotes, defaults }, areGiven), { isRead, sessions });
+  const isMember = membersOf({ sharers, objects, remotes, defaults });
+  const ours = new Map([...objects].map(([kind, all]) => [kind, all.filter(isMember)]));
+  return graphOf(remotes, ours, { isRead, sessions });
 }
 
 /** The remotes of each kind whose list can be read, with their owner marks. Throws CommandError if no list can be read. */
@@ -150,6 +157,8 @@ export interface ReadObjects {
   isRead: IsRead;
   /** Namespaces with a GatewayAccount called `default`, which objects without `accountRef` use. */
   defaults: Set<string>;
+  /** The GatewayAccounts. */
+  accounts: KubeObject[];
 }
 
 /** The objects of a kind that were read. */
@@ -187,6 +196,7 @@ export async function readObjects(
     objects: new Map(seen.map((kind) => [kind, objectsOf(kind) as ManagedObject[]])),
     isRead,
     defaults: namespacesWithDefault(objectsOf(GatewayAccount)),
+    accounts: objectsOf(GatewayAccount),
   };
 }
 

@@ -4,11 +4,11 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { planChanges } from "../../plan/planner.ts";
 import { selects } from "../../schema/label-selector.ts";
-import { type AccountFlags, findCredentials, namespaceOfFlags } from "../account/credentials.ts";
+import { type AccountFlags, findCredentials, namespaceOfFlags, sharersOf } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
-import { isIn, namespacesWithDefault } from "../graph/accounts.ts";
+import { accountOf, membersOf, namespacesWithDefault } from "../graph/accounts.ts";
 import { clusterIDOf, readObjects, readRemotes } from "../graph/load.ts";
 import { formatOf, structured } from "../terminal/structured.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
@@ -70,7 +70,8 @@ export async function planOf(
     throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
   const remotes = await readRemotes(credentials, terminal, problems);
   const defaults = read.defaults.union(defaultsIn(manifests, where.namespace));
-  const isInAccount = (object: ManagedObject) => isIn(credentials, object, defaults);
+  const sharers = await sharersOf(credentials, read.accounts, { client: cluster.client, flags });
+  const isInAccount = membersOf({ sharers, objects: read.objects, remotes, defaults });
   const planned = await planChanges({
     kinds,
     objects,
@@ -83,7 +84,7 @@ export async function planOf(
       problems,
     ),
     cluster: clusterSource(cluster.client, { manifests, ...where, problems }),
-    accountName: credentials.gatewayAccount?.name ?? "",
+    accountNameOf: (object) => accountOf(object, defaults),
     mayAdopt: () => true,
     undocumented: true,
     onProgress: (done, all) => terminal.progress?.(`Planning: ${done} of ${all}`),

@@ -36,7 +36,7 @@ async function planOf(object: ManagedObject) {
     cluster: { secret: async (_, name) => scene.cluster.secretNow(name), configMap: async () => undefined },
     clusterID: "c1",
     isClusterIDSet: true,
-    accountName: "",
+    accountNameOf: () => "",
     mayAdopt: () => true,
     undocumented: true,
   });
