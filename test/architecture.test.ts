@@ -114,10 +114,11 @@ const assembly = ["main", "run-operator", "config"];
 
 /**
  * Of `reconcile`, its rooms may import what says how a reconcile goes on, and not the algorithm. Of `account`, they may
- * import how a key is proved.
+ * import how a key is proved, and what is remembered of an object.
  */
 const shared = [
   "src/account/key-proof.ts",
+  "src/account/object-record.ts",
   "src/reconcile/context.ts",
   "src/reconcile/cluster.ts",
   "src/reconcile/dns.ts",
@@ -263,13 +264,38 @@ describe("the API key of a GatewayAccount", () => {
   });
 });
 
+const backoff = join("src", "runtime", "backoff.ts");
+
 describe("what converges", () => {
-  it("knows only types of the runtime", () => {
+  it("knows only types of the runtime, and its delays", () => {
     const loaded = imports.filter(
       ({ from, to, typeOnly }) =>
-        ["reconcile", "account", "objects"].includes(part(from)) && part(to) === "runtime" && !typeOnly,
+        ["reconcile", "account", "objects"].includes(part(from)) &&
+        part(to) === "runtime" &&
+        to !== backoff &&
+        !typeOnly,
     );
     expect(loaded.map(reported)).toEqual([]);
+  });
+});
+
+describe("a delay that grows", () => {
+  const doubled = /\b2 \*\* (?!\d)|[\w)] \*=? 2\b|Math\.pow|<< 1\b/;
+
+  it("grows in one place, the backoff of the runtime", () => {
+    const doubling = production.filter((file) => doubled.test(withoutComments(readFileSync(join(root, file), "utf8"))));
+    expect(doubling).toEqual([backoff]);
+  });
+
+  it.each([
+    ["delayMs = Math.min(delayMs * 2, LONGEST_MS);", true],
+    ["Math.max(before() * 2, first)", true],
+    ["first * 2 ** (count - 1)", true],
+    ["wait *= 2", true],
+    ["const longest = 2 ** 31 - 1;", false],
+    ["const WAIT_MS = 2 * 60_000;", false],
+  ])("is seen in %j: %s", (line, isSeen) => {
+    expect(doubled.test(line)).toBe(isSeen);
   });
 });
 

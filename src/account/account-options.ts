@@ -2,8 +2,6 @@ import type { GatewayClient } from "../gateway/client.ts";
 import type { Remote, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { KeyProofOptions } from "./key-proof.ts";
-import type { ObjectMemory } from "./object-memory.ts";
-import type { OperationSupport } from "./operation-support.ts";
 import type { ListDelta } from "./remotes/inventory.ts";
 import type { RequestBudget } from "./requests/request-budget.ts";
 
@@ -11,20 +9,14 @@ export interface AccountOptions {
   client: GatewayClient;
   budget: RequestBudget;
   clock: Clock;
-  /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
+  /** The deadline of one request, in milliseconds. */
   deadlineMs: number;
   /** Whether operations that the API page does not show are tried. */
   undocumented: boolean;
   /** Deletes per minute. 0: no limit. */
   deletesPerMinute: number;
-  /** Set by a plan: what the service has refused, such as an owner mark, is no change that will come. */
-  neverRetriesRefused?: true;
   /** How often modules are read again, since no list has them. Default 5 minutes. */
   resyncSeconds?: number;
-  /** Shared by accounts between which objects may move. Default: its own. */
-  memory?: ObjectMemory;
-  /** What is known of operations that the service may lack. Default: nothing. */
-  operations?: OperationSupport;
   signal: AbortSignal;
   /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
   key?: Pick<

@@ -1,50 +1,51 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { recordsOf } from "../../test/fakes/account/records.ts";
 import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { ipPolicies, reservedDomains, tlsEdges, tunnelSessions } from "../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
-import type { ManagedObject } from "../objects/object.ts";
 import { Retry } from "../objects/reconcile-error.ts";
 import { Account } from "./account.ts";
 import type { AccountOptions } from "./account-options.ts";
 import { RequestBudget } from "./requests/request-budget.ts";
-import { Turn } from "./requests/turn.ts";
 
 const request = { lane: "edit" as const, signal: new AbortController().signal };
 
 let scene: Scene;
 let account: Account;
+let recordOf: ReturnType<typeof recordsOf>;
 
 beforeEach(() => {
   scene = new Scene();
   ({ account } = scene);
+  recordOf = recordsOf(scene.clock);
 });
 
 describe("an operation", () => {
   it("is never sent when the service does not have it, and when the API page does not show it only where undocumented operations may be tried", () => {
-    expect(account.supports(tunnelSessions, "delete")).toBe(false);
-    expect(account.support(tunnelSessions, "delete")).toBe("unsupported");
-    expect(account.supports(tlsEdges, "delete")).toBe(true);
+    expect(account.operations.mayTry(tunnelSessions, "delete")).toBe(false);
+    expect(account.operations.of(tunnelSessions, "delete")).toBe("unsupported");
+    expect(account.operations.mayTry(tlsEdges, "delete")).toBe(true);
     const cautious = new Scene({ undocumented: false }).account;
-    expect(cautious.supports(tlsEdges, "delete")).toBe(false);
-    expect(cautious.supports(ipPolicies, "delete")).toBe(true);
+    expect(cautious.operations.mayTry(tlsEdges, "delete")).toBe(false);
+    expect(cautious.operations.mayTry(ipPolicies, "delete")).toBe(true);
   });
 
   it("that the service refused is refused for this operation, this resource and this account alone", () => {
-    account.operationRefused(ipPolicies, "delete");
-    const others = [account.supports(ipPolicies, "update"), account.supports(tlsEdges, "delete")];
-    expect([...others, new Scene().account.supports(ipPolicies, "delete")]).toEqual([true, true, true]);
+    account.operations.refused(ipPolicies, "delete");
+    const others = [account.operations.mayTry(ipPolicies, "update"), account.operations.mayTry(tlsEdges, "delete")];
+    expect([...others, new Scene().account.operations.mayTry(ipPolicies, "delete")]).toEqual([true, true, true]);
   });
 
   it("is tried for one object at a time after the service refused it", async () => {
-    account.operationRefused(ipPolicies, "delete");
-    expect(account.supports(ipPolicies, "delete")).toBe(false);
-    await scene.clock.advance(account.secondsUntilTry(ipPolicies, "delete") * 1000);
-    expect(account.supports(ipPolicies, "delete")).toBe(true);
-    account.operationTried(ipPolicies, "delete");
-    expect(account.supports(ipPolicies, "delete")).toBe(false);
-    account.operationAccepted(ipPolicies, "delete");
-    expect(account.supports(ipPolicies, "delete")).toBe(true);
+    account.operations.refused(ipPolicies, "delete");
+    expect(account.operations.mayTry(ipPolicies, "delete")).toBe(false);
+    await scene.clock.advance(account.operations.secondsUntilTry(ipPolicies, "delete") * 1000);
+    expect(account.operations.mayTry(ipPolicies, "delete")).toBe(true);
+    account.operations.tried(ipPolicies, "delete");
+    expect(account.operations.mayTry(ipPolicies, "delete")).toBe(false);
+    account.operations.accepted(ipPolicies, "delete");
+    expect(account.operations.mayTry(ipPolicies, "delete")).toBe(true);
   });
 });
 
@@ -176,38 +177,13 @@ it("is confirmed at the start only if a person said so, from the first use", () 
 it("takes an operation for unsupported only after another write has succeeded", async () => {
   for (const isWritten of [false, true]) {
     account = accountWith({});
-    account.operationRefused(ipPolicies, "delete");
+    account.operations.refused(ipPolicies, "delete");
     await scene.clock.advance(300_000);
     if (isWritten) await account.collection(ipPolicies).create({}, request);
     await scene.clock.advance(300_000);
-    account.operationRefused(ipPolicies, "delete");
-    expect(account.support(ipPolicies, "delete")).toBe(isWritten ? "unsupported" : "refused");
+    account.operations.refused(ipPolicies, "delete");
+    expect(account.operations.of(ipPolicies, "delete")).toBe(isWritten ? "unsupported" : "refused");
   }
-});
-
-describe("a change that nobody waits for", () => {
-  it("may be carried out for 37 seconds at a deadline of 30 seconds", async () => {
-    account.recordUnansweredChange();
-    expect(account.unansweredChangeSeconds).toBe(37);
-    await scene.clock.advance(36_000);
-    expect(account.unansweredChangeSeconds).toBe(1);
-    account.recordUnansweredChange();
-    expect(account.unansweredChangeSeconds).toBe(37);
-    await scene.clock.advance(38_000);
-    expect(account.unansweredChangeSeconds).toBe(0);
-  });
-
-  it.each([
-    ["its first question", () => account.unansweredChangeSeconds],
-    ["its first use", () => account.remotes(HTTPSEdgeRoute)],
-  ])("may be one of an earlier process, which counts from %s of the account", async (_, begin) => {
-    await scene.clock.advance(5000);
-    account = accountWith({});
-    begin();
-    await scene.clock.advance(7000);
-    account.remotes(HTTPSEdgeRoute);
-    expect(account.unansweredChangeSeconds).toBe(30);
-  });
 });
 
 it("an outage that ends releases what failed meanwhile, and is told", async () => {
@@ -215,7 +191,7 @@ it("an outage that ends releases what failed meanwhile, and is told", async () =
   account = accountWith({ onRecovered: () => told.push("recovered"), onOpened: () => told.push("opened") });
   const cause = new GatewayError({ kind: "failed", status: 500, method: "PATCH", route: "/", problem: "no" });
   const error = new Retry("ServiceUnavailable", "no", { afterSeconds: 600 });
-  account.failures.failed("before", { error, cause, asked: "", inputs: undefined, isTransient: true });
+  account.failures.failed(recordOf("before"), { error, cause, asked: "", inputs: undefined, isTransient: true });
   await scene.clock.advance(1000);
   // The breaker sends a probe of its own after the fifth failure.
   scene.gateway.refuse("list", 500);
@@ -224,11 +200,11 @@ it("an outage that ends releases what failed meanwhile, and is told", async () =
     await expect(account.probe("sync", request.signal)).rejects.toMatchObject({ status: 500 });
   }
   await scene.clock.advance(1);
-  account.failures.failed("meanwhile", { error, cause, asked: "", inputs: undefined, isTransient: true });
+  account.failures.failed(recordOf("meanwhile"), { error, cause, asked: "", inputs: undefined, isTransient: true });
   expect([account.breaker.problem?.status, told]).toEqual([500, ["opened"]]);
   account.breaker.succeeded();
-  expect([told, account.failures.secondsLeft("meanwhile")]).toEqual([["opened", "recovered"], 0]);
-  expect(account.failures.secondsLeft("before")).toBeGreaterThan(0);
+  expect([told, account.failures.secondsLeft(recordOf("meanwhile"))]).toEqual([["opened", "recovered"], 0]);
+  expect(account.failures.secondsLeft(recordOf("before"))).toBeGreaterThan(0);
 });
 
 it("what other credentials have changed is known at once where the resource is in use", async () => {
@@ -272,22 +248,6 @@ it("tries to prove a key again when it is due, whatever else is to be done", asy
   expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
 });
 
-it("forgets an object that is gone: its failure, its claims and its place in the line", async () => {
-  const cause = new GatewayError({ kind: "failed", status: 500, method: "PATCH", route: "/", problem: "no" });
-  const error = new Retry("ServiceUnavailable", "no");
-  account = accountWith({ budget: new RequestBudget({ perMinute: 1, clock: scene.clock }) });
-  while (account.turns.budget.tryAcquire("edit"));
-  const asked = account.turns.acquire({ ...request, turn: new Turn("uid", scene.clock) }).catch(() => undefined);
-  account.recordFailure("uid", { error, cause, asked: "", inputs: undefined, isTransient: true });
-  const other = { metadata: { uid: "other" } } as ManagedObject;
-  account.claim("ipp_1", { metadata: { uid: "uid" } } as ManagedObject);
-  expect([account.turns.has("uid"), account.isClaimedByOther("ipp_1", other)]).toEqual([true, true]);
-  account.forget("uid");
-  expect([account.turns.has("uid"), account.isClaimedByOther("ipp_1", other)]).toEqual([false, false]);
-  expect(account.failures.of("uid")).toBeUndefined();
-  await asked;
-});
-
 describe("a probe", () => {
   const { signal } = new AbortController();
   const probed = () => scene.gateway.calls.splice(0).map(({ resource }) => resource);
@@ -308,16 +268,16 @@ it("another key ends the delays after failures, and the lists that were read are
   const cause = new GatewayError({ kind: "refused", status: 400, method: "PATCH", route: "/", problem: "no" });
   const failure = { error: new Retry("ServiceUnavailable", "no"), cause, asked: "", inputs: undefined };
   account.keyProof.use("one");
-  account.recordFailure("uid", { ...failure, isTransient: false });
+  account.failures.failed(recordOf("uid"), { ...failure, isTransient: false });
   const policies = account.collection(ipPolicies);
   await policies.listed(0, { lane: "sync" });
   await scene.clock.advance(1);
   account.keyProof.use("one");
-  expect(account.failures.of("uid")).toBeDefined();
-  const before = account.failures.secondsLeft("uid");
+  expect(account.failures.of(recordOf("uid"))).toBeDefined();
+  const before = account.failures.secondsLeft(recordOf("uid"));
   expect(before).toBeGreaterThan(0);
   account.keyProof.use("two");
-  expect(account.failures.secondsLeft("uid")).toBe(0);
+  expect(account.failures.secondsLeft(recordOf("uid"))).toBe(0);
   scene.gateway.takeCalls();
   await policies.listed(0, { lane: "sync" });
   expect(scene.gateway.takeCalls()).toEqual(["list"]);

@@ -1,20 +1,14 @@
-import type { Remote, Resource, Verb } from "../gateway/resource.ts";
+import type { Remote, Resource } from "../gateway/resource.ts";
 import { ipPolicies, reservedDomains } from "../gateway/resources/index.ts";
 import { hasList, type Source } from "../objects/evidence.ts";
-import { type Intent, maxProcessingMs } from "../objects/intent.ts";
-import type { ManagedObject } from "../objects/object.ts";
 import type { EntryLocation, Kind } from "../schema/define.ts";
 import type { AccountOptions } from "./account-options.ts";
-import type { CorrectionCounter } from "./correction-counter.ts";
-import type { CreateSettlement } from "./create-settlement.ts";
-import { DeferredDeletes } from "./deferred-deletes.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
-import { type Failure, Failures } from "./failures.ts";
+import { Failures } from "./failures.ts";
 import { KeyProof } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
-import { ObjectMemory } from "./object-memory.ts";
-import { OperationSupport, type Support } from "./operation-support.ts";
+import { OperationSupport } from "./operation-support.ts";
 import { Collection } from "./remotes/collection.ts";
 import { Entries } from "./remotes/entries.ts";
 import { ListFailures } from "./remotes/list-failures.ts";
@@ -31,41 +25,29 @@ const DEFAULT_RESYNC_SECONDS = 300;
 /** The resync of a resource may start up to a tenth later than the interval, and its list takes time. */
 const RESYNC_ROOM = 1.25;
 
-/** A resource or a module: its operations may be missing in a service. */
-interface Operations {
-  readonly name: string;
-  readonly verbs: { readonly [verb in "update" | "delete"]?: Verb };
-}
-
 /** One account of the service: its client, its budget, and what is known of its resources. */
 export class Account {
+  /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
   readonly deadlineMs: number;
-  readonly corrections: CorrectionCounter;
   readonly breaker: CircuitBreaker;
   readonly failures: Failures;
   readonly turns: Turns;
   readonly deleteLimiter: DeleteRateLimiter;
   readonly lossGuard: MassLossGuard;
   readonly keyProof: KeyProof;
-  readonly createSettlement: CreateSettlement;
   readonly serviceTime: ServiceTime;
   readonly deletionBurst: DeletionBurst;
-  readonly deferredDeletes: DeferredDeletes;
   readonly listFailures: ListFailures;
+  readonly operations: OperationSupport;
   /** When this process last changed a remote by this account, in monotonic milliseconds. */
   changedAt = 0;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
-  readonly #support: OperationSupport;
-  readonly #memory: ObjectMemory;
   #probes = 0;
-  #changesDoneAt: number | undefined;
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
-    this.#memory = options.memory ?? new ObjectMemory(options.clock, options.deadlineMs);
-    this.corrections = this.#memory.corrections;
     this.turns = new Turns(options.budget, options.clock);
     this.failures = new Failures(options.clock, options.onReleased);
     this.breaker = new CircuitBreaker({
@@ -95,17 +77,15 @@ export class Account {
         this.failures.releaseAll();
       },
     });
-    this.deferredDeletes = new DeferredDeletes(options.clock);
     this.listFailures = new ListFailures({
       clock: options.clock,
       intervalMs: (options.resyncSeconds ?? DEFAULT_RESYNC_SECONDS) * 1000,
       onChange: (resource) => options.onListProblem?.(resource),
     });
     this.serviceTime = new ServiceTime(options.clock);
-    this.createSettlement = this.#memory.createSettlement;
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
-    this.#support = options.operations ?? new OperationSupport(options.clock);
+    this.operations = new OperationSupport(options.clock, options.undocumented);
   }
 
   /** Aborted when the account is no longer used. */
@@ -189,7 +169,7 @@ export class Account {
   get #calls(): CallsOptions {
     const { turns, breaker, keyProof } = this;
     const { assertMaySend } = this.#options;
-    return { turns, breaker, keyProof, assertMaySend, onWritten: () => this.#support.written() };
+    return { turns, breaker, keyProof, assertMaySend, onWritten: () => this.operations.written() };
   }
 
   /**
@@ -201,25 +181,8 @@ export class Account {
     return this.collection(first ? ipPolicies : reservedDomains).probe({ lane, signal });
   }
 
-  /**
-   * Records that a change was sent and that nobody waits for its answer any more. The service may still carry it out.
-   */
-  recordUnansweredChange(): void {
-    this.#changesDoneAt = this.#options.clock.now() + maxProcessingMs(this.deadlineMs);
-  }
-
-  /**
-   * Seconds until the service can no longer carry out any unanswered change; 0 when there is none. An earlier process
-   * may have left such a change, so the time counts from the first use of the account.
-   */
-  get unansweredChangeSeconds(): number {
-    if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
-    return Math.max(((this.#changesDoneAt ?? 0) - this.#options.clock.now()) / 1000, 0);
-  }
-
   /** The remotes of a kind, whatever their location. */
   remotes(kind: Kind): Remotes {
-    if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
     const { location, resource } = kind;
     if (location.type === "collection") return this.collection(resource);
     const known = this.#remotes.get(resource.name);
@@ -247,61 +210,9 @@ export class Account {
       client,
       modules,
       clock,
-      onUnansweredChange: () => this.recordUnansweredChange(),
       // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
       maxAgeMs: resyncSeconds * 900,
     });
-  }
-
-  recordFutileCreate = (object: ManagedObject, intent: Intent): void => this.#memory.recordFutileCreate(object, intent);
-
-  isCreateFutile = (object: ManagedObject, intent: Intent): boolean => this.#memory.isCreateFutile(object, intent);
-
-  recordRefusedMark = (object: ManagedObject, id: string): void => this.#memory.recordRefusedMark(object, id);
-
-  forgetRefusedMark = (object: ManagedObject): void => this.#memory.forgetRefusedMark(object);
-
-  /**
-   * Seconds until this owner mark may be sent for the object's remote of this resource; 0 if it was not refused. What the
-   * status says of an earlier process counts as long as this one has not seen for itself what the service refuses.
-   */
-  secondsUntilMark(object: ManagedObject, resource: Operations, id: string, mark: string): number {
-    const { status } = object;
-    if (!this.retriesRefused && status?.id === id && status.refusedMark?.owner === mark)
-      return Number.POSITIVE_INFINITY;
-    const recalled = this.#support.wasRefused(nameOf(resource, "update")) ? undefined : mark;
-    return this.#memory.secondsUntilMark(object, id, recalled);
-  }
-
-  recordUnansweredUpdate = (object: ManagedObject): void => this.#memory.recordUnansweredUpdate(object);
-
-  hasUnansweredUpdate = (object: ManagedObject): boolean => this.#memory.hasUnansweredUpdate(object);
-
-  forgetUnansweredUpdate = (object: ManagedObject): void => this.#memory.forgetUnansweredUpdate(object);
-
-  recordToken = (id: string, token: string): void => this.#memory.recordToken(id, token);
-
-  tokenDigestOf = (id: string): string | undefined => this.#memory.tokenDigestOf(id);
-
-  leaveModules = (id: string, fields: readonly string[]): void => this.#memory.leaveModules(id, fields);
-
-  isLeftModule = (id: string, field: string): boolean => this.#memory.isLeftModule(id, field);
-
-  forgetLeftModules = (id: string, fields: readonly string[]): void => this.#memory.forgetLeftModules(id, fields);
-
-  claim = (id: string, object: ManagedObject): void => this.#memory.claim(id, object);
-
-  isClaimedByOther = (id: string, object: ManagedObject): boolean => this.#memory.isClaimedByOther(id, object);
-
-  /** Call it when an object is about to be tried in this account. */
-  beginTry = (uid: string): void => this.#memory.tryIn(this.failures, uid);
-
-  recordFailure = (uid: string, failure: Failure): void => this.#memory.recordFailure(this.failures, uid, failure);
-
-  /** Call it when the object is gone. */
-  forget(uid: string): void {
-    this.#memory.forget(uid);
-    this.turns.forget(uid);
   }
 
   /**
@@ -324,51 +235,4 @@ export class Account {
       this.lossGuard.clear(resource);
     }
   }
-
-  /**
-   * Whether an operation may be sent now: it is documented or may be tried, and the service has not just refused it.
-   */
-  supports(resource: Operations, verb: "update" | "delete"): boolean {
-    return this.#exists(resource, verb) && this.#support.mayTry(nameOf(resource, verb));
-  }
-
-  /** What the answers of the service say about its support for an operation. */
-  support(resource: Operations, verb: "update" | "delete"): Support {
-    return this.#exists(resource, verb) ? this.#support.of(nameOf(resource, verb)) : "unsupported";
-  }
-
-  /** Seconds until an operation that was refused is tried again. */
-  secondsUntilTry(resource: Operations, verb: "update" | "delete"): number {
-    return this.#support.secondsUntilTry(nameOf(resource, verb));
-  }
-
-  /** Call it before an operation is sent that was refused before. Other objects wait for the answer. */
-  operationTried(resource: Operations, verb: "update" | "delete"): void {
-    this.#support.recordAttempt(nameOf(resource, verb));
-  }
-
-  operationAccepted(resource: Operations, verb: "update" | "delete"): void {
-    this.#support.accepted(nameOf(resource, verb));
-  }
-
-  #exists({ verbs }: Operations, verb: "update" | "delete"): boolean {
-    return verbs[verb] === "documented" || (verbs[verb] === "undocumented" && this.#options.undocumented);
-  }
-
-  /** Whether an update may try a member that the API page does not show in updates. */
-  get triesUndocumented(): boolean {
-    return this.#options.undocumented;
-  }
-
-  /** Whether requests that an earlier process has seen refused are sent again some time. */
-  get retriesRefused(): boolean {
-    return this.#options.neverRetriesRefused !== true;
-  }
-
-  /** The service answered as if it lacked the operation. */
-  operationRefused(resource: Operations, verb: "update" | "delete"): void {
-    this.#support.refused(nameOf(resource, verb));
-  }
 }
-
-const nameOf = ({ name }: Operations, verb: "update" | "delete"): string => `${name}:${verb}`;

@@ -124,14 +124,3 @@ it("makes no delete wait without a limit", () => {
   const limiter = new DeleteRateLimiter(clock, 0);
   expect(ids(100).filter((id) => limiter.secondsUntilTurn(id, "team-a") > 0)).toEqual([]);
 });
-
-describe("a remote whose delete was not answered", () => {
-  it("may be deleted, until it is known to be gone", () => {
-    const limiter = new DeleteRateLimiter(clock, 0);
-    expect(limiter.mayBeDeleted("id")).toBe(false);
-    limiter.recordUncertain("id");
-    expect(limiter.mayBeDeleted("id")).toBe(true);
-    limiter.forget("id");
-    expect(limiter.mayBeDeleted("id")).toBe(false);
-  });
-});

@@ -25,7 +25,6 @@ export class DeleteRateLimiter {
    */
   readonly #queues = new Map<string, Set<string>>();
   readonly #waiting = new Map<string, Waiting>();
-  readonly #uncertain = new Set<string>();
   readonly perMinute: number;
   /** Deletes that may be sent now. At most a minute's worth. */
   #allowed: number;
@@ -63,19 +62,9 @@ export class DeleteRateLimiter {
     return 0;
   }
 
-  /** Records that the answer to a delete was lost, so the remote may or may not exist. */
-  recordUncertain(id: string): void {
-    this.#uncertain.add(id);
-  }
-
-  mayBeDeleted(id: string): boolean {
-    return this.#uncertain.has(id);
-  }
-
   /** Call it when the remote is gone. */
   forget(id: string): void {
     this.#dequeue(id);
-    this.#uncertain.delete(id);
   }
 
   #count(now: number): void {

@@ -3,6 +3,7 @@ import { isForbidden } from "../gateway/errors.ts";
 import type { Resource } from "../gateway/resource.ts";
 import { hasList, type Source } from "../objects/evidence.ts";
 import { Blocked, Outdated } from "../objects/reconcile-error.ts";
+import { Backoff } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 /**
@@ -12,8 +13,8 @@ import type { Clock } from "../runtime/clock.ts";
  */
 export const digestOf = (key: string): string => createHash("sha256").update(key.trim()).digest("base64");
 
-const FIRST_DELAY_MS = 2_000;
-const LONGEST_DELAY_MS = 20_000;
+/** Between attempts to prove a key. */
+const DELAYS = { base: 2, cap: 20, jitter: 0 };
 
 /** Before the first request the epoch is 0, since its key is known only then. */
 const FIRST_EPOCH = 1;
@@ -80,7 +81,7 @@ export class KeyProof {
   readonly #proved: Set<string>;
   #current: string | undefined;
   #keys = 0;
-  #failure: { count: number; attempts: number; epoch: number; retryAt: number; delayMs: number } | undefined;
+  #failure: { count: number; attempts: number; epoch: number; backoff: Backoff } | undefined;
   #reportedRequest: string | undefined;
   #accepted: { at: number; epoch: number } | undefined;
   /** Digests that are recorded for the next process. */
@@ -101,7 +102,7 @@ export class KeyProof {
     this.#keys += 1;
     this.#reportedRequest = undefined;
     if (this.isProved) this.#solve();
-    else if (this.#failure) this.#failure.retryAt = this.#options.clock.now();
+    else this.#failure?.backoff.release();
     if (this.#keys > 1) this.#options.onKeyChange();
   }
 
@@ -299,11 +300,11 @@ export class KeyProof {
       this.#accept();
       return;
     }
-    const delayMs = Math.min((this.#failure?.delayMs ?? FIRST_DELAY_MS / 2) * 2, LONGEST_DELAY_MS);
-    const isNew = this.#failure === undefined;
-    const attempts = (this.#failure?.attempts ?? -1) + 1;
-    this.#failure = { count, delayMs, attempts, epoch: this.#keys, retryAt: this.#options.clock.now() + delayMs };
-    if (isNew) this.#options.onProblem?.(true);
+    const before = this.#failure;
+    const { backoff } = before ?? { backoff: new Backoff(DELAYS, this.#options.clock) };
+    backoff.next();
+    this.#failure = { count, backoff, attempts: before ? before.attempts + 1 : 0, epoch: this.#keys };
+    if (!before) this.#options.onProblem?.(true);
     throw this.problem;
   }
 
@@ -319,12 +320,12 @@ export class KeyProof {
         ? `${unread}: the API key is a new one, and only what objects there have can show whether it is of their account`
         : `Check the API key: its account shows none of the ${count} remotes that objects stand for`;
     const message = `${why}. If it is the right one, ${this.#options.wayOut()}`;
-    return new Blocked("AccountMismatch", message, { afterSeconds: LONGEST_DELAY_MS / 1000 });
+    return new Blocked("AccountMismatch", message, { afterSeconds: DELAYS.cap });
   }
 
   /** Whether the key could not be proved and it is time for another attempt. */
   get isAttemptDue(): boolean {
-    return this.#failure !== undefined && this.#options.clock.now() >= this.#failure.retryAt;
+    return this.#failure?.backoff.isDue === true;
   }
 
   /**

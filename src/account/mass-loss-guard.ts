@@ -1,9 +1,9 @@
 import type { Resource } from "../gateway/resource.ts";
+import { Backoff } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
 
-/** The first and the longest delay between two reads of a missing remote. */
-const FIRST_RECHECK_MS = 2_000;
-export const MAX_RECHECK_MS = 20_000;
+/** Between two reads of a missing remote. */
+export const RECHECK_DELAYS = { base: 2, cap: 20, jitter: 0 };
 
 /** A suspected loss is dropped when no reconcile reports it for this long. Blocked objects are retried more often. */
 const EXPIRY_MS = 60 * 60_000;
@@ -23,8 +23,7 @@ export interface Loss {
 interface SuspectedLoss extends MissingRemote {
   loss: Loss;
   recordedAt: number;
-  recheckAt: number;
-  delayMs: number;
+  readonly recheck: Backoff;
 }
 
 export interface MassLossGuardOptions {
@@ -72,9 +71,9 @@ export class MassLossGuard {
 
   suspect({ resource, id }: MissingRemote, loss: Loss): void {
     const now = this.#options.clock.now();
-    const { recheckAt = now + FIRST_RECHECK_MS, delayMs = FIRST_RECHECK_MS } = this.#suspected.get(resource.name) ?? {};
+    const { recheck = this.#firstRecheck() } = this.#suspected.get(resource.name) ?? {};
     const first = this.#suspected.size === 0;
-    this.#suspected.set(resource.name, { resource, id, loss, recordedAt: now, recheckAt, delayMs });
+    this.#suspected.set(resource.name, { resource, id, loss, recordedAt: now, recheck });
     if (first) this.#options.onChange?.(true);
   }
 
@@ -96,12 +95,15 @@ export class MassLossGuard {
     const now = this.#options.clock.now();
     for (const { resource, recordedAt } of [...this.#suspected.values()])
       if (now - recordedAt > EXPIRY_MS) this.clear(resource);
-    const due = [...this.#suspected.values()].filter(({ recheckAt }) => now >= recheckAt);
-    for (const loss of due) {
-      loss.delayMs = Math.min(loss.delayMs * 2, MAX_RECHECK_MS);
-      loss.recheckAt = now + loss.delayMs;
-    }
+    const due = [...this.#suspected.values()].filter(({ recheck }) => recheck.isDue);
+    for (const { recheck } of due) recheck.next();
     return due;
+  }
+
+  #firstRecheck(): Backoff {
+    const recheck = new Backoff(RECHECK_DELAYS, this.#options.clock);
+    recheck.next();
+    return recheck;
   }
 
   /**

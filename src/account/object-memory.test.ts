@@ -1,77 +1,73 @@
-import { expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
-import { GatewayError } from "../gateway/errors.ts";
 import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { Retry } from "../objects/reconcile-error.ts";
-import { Failures } from "./failures.ts";
 import { digestOf } from "./key-proof.ts";
 import { ObjectMemory } from "./object-memory.ts";
 
-const cause = new GatewayError({
-  kind: "failed",
-  method: "PATCH",
-  route: "/ip_policies/{id}",
-  status: 500,
-  problem: "no",
-});
-const failure = { error: new Retry("ServiceUnavailable", "no"), cause, asked: "1", inputs: "1", isTransient: true };
+let clock: VirtualClock;
+let memory: ObjectMemory;
 
-function given() {
-  const clock = new VirtualClock();
-  return { memory: new ObjectMemory(clock, 30_000), former: new Failures(clock), next: new Failures(clock) };
-}
-
-it("the failure of an object in its former account is forgotten when the object is tried in another account", () => {
-  const { memory, former, next } = given();
-  for (const uid of ["a", "b"]) memory.recordFailure(former, uid, failure);
-  memory.tryIn(next, "a");
-  expect(former.of("a")).toBeUndefined();
-  memory.tryIn(former, "b");
-  expect(former.of("b")).toBeDefined();
+beforeEach(() => {
+  clock = new VirtualClock();
+  memory = new ObjectMemory({ clock, deadlineMs: 30_000 });
 });
 
-it("an object has one failure, in the account where it failed last, and none when it is gone", () => {
-  const { memory, former, next } = given();
-  memory.recordFailure(former, "a", failure);
-  memory.recordFailure(next, "a", failure);
-  expect([former.of("a"), next.of("a")]).toEqual([undefined, expect.anything()]);
-  memory.forget("a");
-  expect(next.of("a")).toBeUndefined();
+const [one, other] = ["a", "b"].map((uid) => ({ metadata: { uid } }) as ManagedObject) as [
+  ManagedObject,
+  ManagedObject,
+];
+
+it("an object has one record until its work ends, and then a new one", () => {
+  const record = memory.of(one);
+  expect([memory.of(one), memory.known("a"), memory.known("b")]).toEqual([record, record, undefined]);
+  expect(memory.of(other)).not.toBe(record);
+  memory.end("a");
+  expect([record.isEnded, memory.known("a")]).toEqual([true, undefined]);
+  expect(memory.of(one)).not.toBe(record);
 });
 
-it("a remote that an object has claimed is free again when the object is gone", () => {
-  const { memory } = given();
-  const [one, other] = ["a", "b"].map((uid) => ({ metadata: { uid } }) as ManagedObject) as [
-    ManagedObject,
-    ManagedObject,
-  ];
+it("a remote that an object has claimed is free again when its work has ended", () => {
   memory.claim("ipp_1", one);
   expect([memory.isClaimedByOther("ipp_1", one), memory.isClaimedByOther("ipp_1", other)]).toEqual([false, true]);
   memory.claim("ipp_2", other);
-  memory.forget("a");
+  memory.end("a");
   expect(memory.isClaimedByOther("ipp_1", other)).toBe(false);
   expect(memory.isClaimedByOther("ipp_2", one)).toBe(true);
   expect(memory.isClaimedByOther("ipp_3", one)).toBe(false);
 });
 
-it("a refused create counts for its intent and its object alone", () => {
-  const { memory } = given();
-  const [one, other] = ["a", "b"].map((uid) => ({ metadata: { uid } })) as [ManagedObject, ManagedObject];
+it("a create that made nothing counts for its intent and its object alone", () => {
   const [intent, next] = [1, 2].map((last) => ({ signed: true, first: 1, last }) as const) as [Intent, Intent];
-  memory.recordFutileCreate(one, intent);
-  const asked = [
-    memory.isCreateFutile(one, intent),
-    memory.isCreateFutile(one, next),
-    memory.isCreateFutile(other, intent),
-  ];
-  expect(asked).toEqual([true, false, false]);
-  memory.forget("a");
-  expect(memory.isCreateFutile(one, intent)).toBe(false);
+  memory.of(one).recordFutileCreate(intent);
+  const asked = [memory.of(one).isCreateFutile(intent), memory.of(one).isCreateFutile(next)];
+  expect([...asked, memory.of(other).isCreateFutile(intent)]).toEqual([true, false, false]);
+  memory.end("a");
+  expect(memory.of(one).isCreateFutile(intent)).toBe(false);
+});
+
+it("3.8: changes of a process before may arrive until 37 s after the first reconcile, whatever the account", async () => {
+  const seconds = () => [memory.of(one).unansweredChangeSeconds, memory.of(other).unansweredChangeSeconds];
+  await clock.advance(3_600_000);
+  expect(memory.of(one).unansweredChangeSeconds).toBe(37);
+  await clock.advance(36_000);
+  expect(seconds()).toEqual([1, 1]);
+  memory.of(one).recordUnansweredChange();
+  expect(seconds()).toEqual([37, 1]);
+  await clock.advance(38_000);
+  expect(seconds()).toEqual([0, 0]);
+});
+
+it("changes of another installation may arrive until 37 s after the object has passed to this one", async () => {
+  memory.of(one).corrections.record(one, ["labels"], true);
+  await clock.advance(60_000);
+  memory.take("a");
+  await clock.advance(7_000);
+  expect([memory.of(one).unansweredChangeSeconds, memory.of(other).unansweredChangeSeconds]).toEqual([30, 0]);
+  expect(memory.of(one).corrections.count(one, ["labels"])).toBe(0);
 });
 
 it("modules that were left are those of one remote, until somebody takes them", () => {
-  const { memory } = given();
   memory.leaveModules("edghts_1/a", ["saml", "oidc"]);
   memory.forgetLeftModules("edghts_1/a", ["saml"]);
   memory.forgetLeftModules("edghts_1/b", ["oidc"]);
@@ -83,7 +79,6 @@ it("modules that were left are those of one remote, until somebody takes them", 
 });
 
 it("the token of each remote is recognized, and only its digest is kept", () => {
-  const { memory } = given();
   memory.recordToken("ak_1", "hush");
   expect(memory.tokenDigestOf("ak_1")).toBe(digestOf("hush"));
   expect(memory.tokenDigestOf("ak_2")).toBeUndefined();

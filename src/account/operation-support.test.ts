@@ -1,14 +1,15 @@
 import { beforeEach, expect, it } from "vitest";
 import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
-import { OperationSupport } from "./operation-support.ts";
+import { OperationSupport, type Operations } from "./operation-support.ts";
 
-const operation = "reserved_domains:update";
+const domains: Operations = { name: "reserved_domains", verbs: { update: "documented" } };
+const edges: Operations = { name: "tls_edges", verbs: { delete: "documented" } };
 let clock: VirtualClock;
 let support: OperationSupport;
 
 beforeEach(() => {
   clock = new VirtualClock();
-  support = new OperationSupport(clock);
+  support = new OperationSupport(clock, true);
 });
 
 const minutes = (count: number): Promise<void> => clock.advance(count * 60_000);
@@ -16,37 +17,37 @@ const minutes = (count: number): Promise<void> => clock.advance(count * 60_000);
 /** Refused at the start and as often as it may be tried, for so many minutes. */
 async function refuseFor(duration: number, write?: number): Promise<void> {
   for (let minute = 0; minute <= duration; minute += 1) {
-    if (support.mayTry(operation)) support.refused(operation);
+    if (support.mayTry(domains, "update")) support.refused(domains, "update");
     if (minute === write) support.written();
     await minutes(1);
   }
 }
 
 it("supports an operation that was never refused", () => {
-  expect([support.of(operation), support.mayTry(operation)]).toEqual(["supported", true]);
+  expect([support.of(domains, "update"), support.mayTry(domains, "update")]).toEqual(["supported", true]);
 });
 
 it("takes one refusal for a hint, and waits two minutes before the next attempt", async () => {
-  support.refused(operation);
-  expect([support.of(operation), support.secondsUntilTry(operation)]).toEqual(["refused", 120]);
+  support.refused(domains, "update");
+  expect([support.of(domains, "update"), support.secondsUntilTry(domains, "update")]).toEqual(["refused", 120]);
   await minutes(2);
-  expect([support.of(operation), support.mayTry(operation)]).toEqual(["refused", true]);
+  expect([support.of(domains, "update"), support.mayTry(domains, "update")]).toEqual(["refused", true]);
 });
 
 it("allows one attempt at a time, and doubles the delay after each refusal, up to an hour", async () => {
-  support.refused(operation);
+  support.refused(domains, "update");
   for (const wait of [4, 8, 16, 32, 60, 60]) {
     await minutes(61);
-    support.recordAttempt(operation);
-    expect(support.mayTry(operation)).toBe(false);
-    support.refused(operation);
-    expect(support.secondsUntilTry(operation)).toBe(wait * 60);
+    support.tried(domains, "update");
+    expect(support.mayTry(domains, "update")).toBe(false);
+    support.refused(domains, "update");
+    expect(support.secondsUntilTry(domains, "update")).toBe(wait * 60);
   }
 });
 
 it("never calls an operation unsupported while no other write succeeds", async () => {
   await refuseFor(600);
-  expect(support.of(operation)).toBe("refused");
+  expect(support.of(domains, "update")).toBe("refused");
 });
 
 it.each([
@@ -58,7 +59,7 @@ it.each([
   before();
   await minutes(1);
   await refuseFor(duration, write);
-  expect(support.of(operation)).toBe(expected);
+  expect(support.of(domains, "update")).toBe(expected);
 });
 
 it("stays unsupported, whatever is written after that", async () => {
@@ -66,30 +67,30 @@ it("stays unsupported, whatever is written after that", async () => {
   for (let hour = 0; hour < 3; hour += 1) {
     support.written();
     await minutes(60);
-    expect(support.of(operation)).toBe("unsupported");
+    expect(support.of(domains, "update")).toBe("unsupported");
   }
 });
 
 it("forgets all refusals when the operation succeeds", async () => {
   await refuseFor(20, 5);
-  support.accepted(operation);
-  expect([support.of(operation), support.mayTry(operation)]).toEqual(["supported", true]);
+  support.accepted(domains, "update");
+  expect([support.of(domains, "update"), support.mayTry(domains, "update")]).toEqual(["supported", true]);
 });
 
 it("does not count a write that may have succeeded before the first refusal", async () => {
-  support.refused(operation);
+  support.refused(domains, "update");
   support.written();
   await minutes(20);
-  support.refused(operation);
-  expect(support.of(operation)).toBe("refused");
+  support.refused(domains, "update");
+  expect(support.of(domains, "update")).toBe("refused");
 });
 
 it("does not count a write that may have succeeded after the last refusal", async () => {
-  support.refused(operation);
+  support.refused(domains, "update");
   await minutes(20);
   support.written();
-  support.refused(operation);
-  expect(support.of(operation)).toBe("refused");
+  support.refused(domains, "update");
+  expect(support.of(domains, "update")).toBe("refused");
 });
 
 it.each([
@@ -98,21 +99,21 @@ it.each([
 ] as const)(
   "counts an operation as %s after two refusals with %d ms and a write in between",
   async (expected, apart) => {
-    support.refused(operation);
+    support.refused(domains, "update");
     await clock.advance(1);
     support.written();
     await clock.advance(apart - 1);
-    support.refused(operation);
-    expect(support.of(operation)).toBe(expected);
+    support.refused(domains, "update");
+    expect(support.of(domains, "update")).toBe(expected);
   },
 );
 
 it("allows the next attempt a minute after one that got no answer, and each operation by itself", async () => {
-  support.refused(operation);
+  support.refused(domains, "update");
   await minutes(2);
-  support.recordAttempt(operation);
-  support.recordAttempt("tls_edges:delete");
-  expect([support.secondsUntilTry(operation), support.mayTry("tls_edges:delete")]).toEqual([60, true]);
+  support.tried(domains, "update");
+  support.tried(edges, "delete");
+  expect([support.secondsUntilTry(domains, "update"), support.mayTry(edges, "delete")]).toEqual([60, true]);
   await minutes(1);
-  expect(support.mayTry(operation)).toBe(true);
+  expect(support.mayTry(domains, "update")).toBe(true);
 });

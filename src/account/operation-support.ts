@@ -1,11 +1,12 @@
+import type { Verb } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { Breaker } from "./requests/breaker.ts";
 
-/** A refused operation is tried again after the first delay. Each refusal doubles the delay, up to the second one. */
-const FIRST_WAIT_MS = 2 * 60_000;
-const LONGEST_WAIT_MS = 60 * 60_000;
+/** How long a refused operation waits before it is tried again. */
+const DELAYS = { base: 2 * 60, cap: 3600, jitter: 0 };
 
 /** While one object tries a refused operation, others wait this long for the answer. */
-const PROBE_MS = 60_000;
+const PROBE_SECONDS = 60;
 
 /**
  * Refusals this far apart have separate causes: one maintenance of the service is over by then, unless it refuses all
@@ -21,25 +22,36 @@ export type Support = "supported" | "refused" | "unsupported";
 
 interface Refusals {
   firstAt: number;
-  waitMs: number;
-  tryAt: number;
+  readonly breaker: Breaker;
   /** Whether refusals lie far enough apart, with another write that succeeded in between. */
   isCertain: boolean;
+}
+
+type Changing = "update" | "delete";
+
+/** A resource or a module: its operations may be missing in a service. */
+export interface Operations {
+  readonly name: string;
+  readonly verbs: { readonly [verb in Changing]?: Verb };
 }
 
 /**
  * Which operations a service lacks, as far as its answers tell: a 405 or 501 is a hint, and no more. An operation
  * counts as unsupported after refusals that lie ten minutes apart, with another write that succeeded in between. Even
- * then it is tried again once in an hour.
+ * then it is tried again once in an hour. That is evidence, and another question than whether the account or a route may
+ * be asked now: an outage proves nothing.
  */
 export class OperationSupport {
+  /** Whether operations, and members of updates, are tried that the API page does not show. */
+  readonly triesUndocumented: boolean;
   readonly #clock: Clock;
   readonly #refusals = new Map<string, Refusals>();
   readonly #everRefused = new Set<string>();
   #writtenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, triesUndocumented: boolean) {
     this.#clock = clock;
+    this.triesUndocumented = triesUndocumented;
   }
 
   /** Call it when any write succeeded: the service is not refusing all writes. */
@@ -48,46 +60,58 @@ export class OperationSupport {
   }
 
   /** Call it when the service answered as if it lacked the operation. */
-  refused(operation: string): void {
+  refused(resource: Operations, verb: Changing): void {
+    const name = nameOf(resource, verb);
     const now = this.#clock.now();
-    this.#everRefused.add(operation);
-    const before = this.#refusals.get(operation);
-    const waitMs = before ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
-    const firstAt = before?.firstAt ?? now;
-    const isApart = now - firstAt >= CONFIRMED_MS && this.#writtenAt > firstAt && this.#writtenAt < now;
-    const isCertain = before?.isCertain === true || isApart;
-    this.#refusals.set(operation, { firstAt, waitMs, tryAt: now + waitMs, isCertain });
+    this.#everRefused.add(name);
+    const known = this.#refusals.get(name);
+    const refusals = known ?? { firstAt: now, breaker: new Breaker(DELAYS, this.#clock), isCertain: false };
+    if (known) known.breaker.failed();
+    else refusals.breaker.open();
+    const { firstAt } = refusals;
+    refusals.isCertain ||= now - firstAt >= CONFIRMED_MS && this.#writtenAt > firstAt && this.#writtenAt < now;
+    this.#refusals.set(name, refusals);
   }
 
   /** Whether the service has refused the operation since this process began. */
-  wasRefused(operation: string): boolean {
-    return this.#everRefused.has(operation);
+  wasRefused(resource: Operations, verb: Changing): boolean {
+    return this.#everRefused.has(nameOf(resource, verb));
   }
 
   /** Call it when the service carried the operation out. */
-  accepted(operation: string): void {
-    this.#refusals.delete(operation);
+  accepted(resource: Operations, verb: Changing): void {
+    this.#refusals.delete(nameOf(resource, verb));
   }
 
   /** Call it right before the operation is sent. Other objects that want it wait for the answer. */
-  recordAttempt(operation: string): void {
-    const refusals = this.#refusals.get(operation);
-    if (refusals) refusals.tryAt = this.#clock.now() + PROBE_MS;
+  tried(resource: Operations, verb: Changing): void {
+    this.#refusals.get(nameOf(resource, verb))?.breaker.begin(PROBE_SECONDS);
   }
 
-  /** Whether the operation may be sent now: the service never refused it, or it is due to be tried again. */
-  mayTry(operation: string): boolean {
-    return this.secondsUntilTry(operation) === 0;
+  /**
+   * Whether the operation may be sent now: it is documented or may be tried, and the service never refused it, or it is
+   * due to be tried again.
+   */
+  mayTry(resource: Operations, verb: Changing): boolean {
+    return this.#exists(resource, verb) && this.secondsUntilTry(resource, verb) === 0;
   }
 
-  secondsUntilTry(operation: string): number {
-    const { tryAt = 0 } = this.#refusals.get(operation) ?? {};
-    return Math.max((tryAt - this.#clock.now()) / 1000, 0);
+  /** Seconds until an operation that was refused is tried again. */
+  secondsUntilTry(resource: Operations, verb: Changing): number {
+    return this.#refusals.get(nameOf(resource, verb))?.breaker.secondsLeft ?? 0;
   }
 
-  of(operation: string): Support {
-    const refusals = this.#refusals.get(operation);
+  /** What the answers of the service say about an operation. */
+  of(resource: Operations, verb: Changing): Support {
+    if (!this.#exists(resource, verb)) return "unsupported";
+    const refusals = this.#refusals.get(nameOf(resource, verb));
     if (!refusals) return "supported";
     return refusals.isCertain ? "unsupported" : "refused";
   }
+
+  #exists({ verbs }: Operations, verb: Changing): boolean {
+    return verbs[verb] === "documented" || (verbs[verb] === "undocumented" && this.triesUndocumented);
+  }
 }
+
+const nameOf = ({ name }: Operations, verb: Changing): string => `${name}:${verb}`;

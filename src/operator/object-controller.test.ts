@@ -32,13 +32,13 @@ function startController() {
     specifiedNameOf: () => "",
     accountOf: () => scene.account,
     flowOf: () => "",
-    forget: (uid) => scene.account.forget(uid),
   };
   const controller = objectController(IPPolicy, {
     config: readConfig({ GATEWAY_API_KEY: "k", GATEWAY_BASE_URL: "https://service.test" }),
     clock: scene.clock,
     cluster: scene.cluster,
     dns: scene.dns,
+    memory: scene.memory,
     log: recordingLogger(),
     accounts: accounts as Accounts,
     unfinalizedObjects: { get: () => undefined },
@@ -65,6 +65,7 @@ it("an object that was deleted during its reconcile is forgotten, with what the 
   const sent: string[] = [];
   scene.gateway.update = async (_, id) => {
     scene.cluster.vanish(object);
+    scene.memory.end(object.metadata.uid);
     sent.push(id);
     throw new GatewayError({ kind: "failed", method: "PATCH", route: "/ip_policies/{id}", status: 500, problem: "no" });
   };
@@ -72,7 +73,7 @@ it("an object that was deleted during its reconcile is forgotten, with what the 
   const controller = startController();
   await until(() => sent.length === 1);
   await controller.end();
-  expect(scene.account.failures.of(object.metadata.uid)).toBeUndefined();
+  expect(scene.memory.known(object.metadata.uid)).toBeUndefined();
 });
 
 it("nothing is done in a namespace of which too little is known", async () => {

@@ -1,4 +1,5 @@
 import type { Account } from "../account/account.ts";
+import type { ObjectMemory } from "../account/object-memory.ts";
 import { Turn } from "../account/requests/turn.ts";
 import type { Config } from "../config.ts";
 import type { ManagedObject } from "../objects/object.ts";
@@ -42,6 +43,7 @@ export interface ObjectControllerOptions {
   accounts: Accounts;
   cluster: Cluster;
   dns: DNS;
+  memory: ObjectMemory;
   unfinalizedObjects: Pick<UnfinalizedObjects, "get">;
   identity: ClusterIdentity;
   secretsWatched: (namespace: string) => boolean;
@@ -87,7 +89,7 @@ function flowOf({ kind }: Kind, key: string, { cluster, unfinalizedObjects, acco
  * finalizer, is deleted or left. Both have the same owner mark, so the new object would adopt that remote.
  */
 async function reconcileRequest(kind: Kind, request: Request, options: ObjectControllerOptions): Promise<Result> {
-  const { accounts, cluster, dns, unfinalizedObjects } = options;
+  const { cluster, unfinalizedObjects } = options;
   if (!options.isOpen(request.namespace)) return {};
   const ended = () => unfinalizedObjects.get(kind.kind, request.key);
   const before = ended();
@@ -98,15 +100,7 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   const object = found && options.isOurs(found) ? found : undefined;
   const result = object ? await reconcileObject(kind, object, request, options) : {};
   // The object may have ended during this reconcile.
-  if (ended()) return { stale: true };
-  const latest = cluster.get(kind.kind, request.namespace, request.name);
-  // The object was deleted during this reconcile and was forgotten. Forgets what the reconcile has recorded for it
-  // since.
-  if (object && latest?.metadata.uid !== object.metadata.uid) {
-    accounts.forget(object.metadata.uid);
-    dns.withdrawals.delete(object.metadata.uid);
-  }
-  return result;
+  return ended() ? { stale: true } : result;
 }
 
 /** Undefined also where the object has no account. */
@@ -124,8 +118,9 @@ async function reconcileObject(
   { namespace, name, signal, priority, log }: Request,
   options: ObjectControllerOptions,
 ): Promise<Result> {
-  const { cluster, dns, accounts, identity, clock, config, metrics, unfinalizedObjects, tracing } = options;
-  const turn = new Turn(given.metadata.uid, clock);
+  const { cluster, dns, memory, accounts, identity, clock, config, metrics, unfinalizedObjects, tracing } = options;
+  const record = memory.of(given);
+  const turn = new Turn(record, clock);
   const problem = await accounts.settle(given, { signal, turn }).then(
     () => undefined,
     (error: unknown) => error,
@@ -141,6 +136,8 @@ async function reconcileObject(
     object,
     cluster,
     dns,
+    memory,
+    record,
     clock,
     signal,
     turn,

@@ -1,3 +1,4 @@
+import { ObjectMemory } from "../account/object-memory.ts";
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { IntentSignatures } from "../objects/intent-signatures.ts";
@@ -119,6 +120,7 @@ export function createOperator(options: OperatorOptions): Operator {
     accounts: accountInformer,
     readKeys: (namespace) => accounts.readKeysIn(namespace),
   });
+  const memory = new ObjectMemory({ clock, deadlineMs: config.requestSeconds * 1000 });
   const endedObjects = new EndedObjects({
     clock,
     watches: (kind, namespace) =>
@@ -200,6 +202,7 @@ export function createOperator(options: OperatorOptions): Operator {
     log,
     readSecret,
     keyRecords,
+    memory,
     ...(metrics && { metrics }),
     store: () => accountInformer.store,
     assertMaySend() {
@@ -300,6 +303,7 @@ export function createOperator(options: OperatorOptions): Operator {
         cluster,
         dns,
         unfinalizedObjects,
+        memory,
         identity,
         secretsWatched,
         isOpen: (namespace) => readObjects.isOpen(namespace),
@@ -331,8 +335,7 @@ export function createOperator(options: OperatorOptions): Operator {
    * this.
    */
   function finish(object: ManagedObject): void {
-    accounts.forget(object.metadata.uid);
-    dns.forget(object.metadata.uid);
+    memory.end(object.metadata.uid);
     const key = `${object.metadata.namespace}/${accounts.recordedNameOf(object)}`;
     if (accountInformer.store.get(key)?.metadata.deletionTimestamp) enqueueAccount(key);
   }
@@ -362,8 +365,8 @@ export function createOperator(options: OperatorOptions): Operator {
       controllers.get(kind)?.drop(key);
       metrics?.onObject({ type: "deleted", object, initial: false }, clock.now());
     }
-    accounts.forget(uid);
-    dns.forget(uid);
+    if (isNew) memory.take(uid);
+    else memory.end(uid);
   }
 
   const late = new LateReading({

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CommandAccount, type CommandAccountOptions, openForCommand } from "../account/command-account.ts";
+import { ObjectMemory } from "../account/object-memory.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { type Owner, ownerOf } from "../objects/ownership.ts";
@@ -27,8 +28,6 @@ const ATTEMPTS = 5;
 const noRecords: DNS = {
   externalDNS: false,
   check: async () => ({ state: "missing" }),
-  withdrawals: new Map(),
-  withoutEndpoint: new Set(),
 };
 
 /**
@@ -38,9 +37,11 @@ const noRecords: DNS = {
 export class AccountChanges implements AsyncDisposable {
   readonly #options: AccountChangesOptions;
   readonly #opened: CommandAccount;
+  readonly #memory: ObjectMemory;
 
   constructor(options: AccountChangesOptions) {
     this.#options = options;
+    this.#memory = new ObjectMemory({ clock: systemClock, deadlineMs: options.requestSeconds * 1000 });
     this.#opened = openForCommand({ ...options, clock: systemClock, userAgent: OPERATOR_NAME, undocumented: true });
   }
 
@@ -102,11 +103,14 @@ export class AccountChanges implements AsyncDisposable {
       mayAdopt: () => true,
     });
     const { account } = this.#opened;
+    const memory = this.#memory;
     return () => ({
       kind,
       object,
       cluster,
       account,
+      memory,
+      record: memory.of(object),
       owner,
       clock: systemClock,
       dns: noRecords,

@@ -6,7 +6,7 @@ import type { Kind } from "../schema/define.ts";
 import { AccountCopy, type AccountSource } from "./account-copy.ts";
 import { PassingClock } from "./passing-clock.ts";
 
-const DEADLINE_MS = 30_000;
+export const DEADLINE_MS = 30_000;
 
 /** The account of a reconciler that works on a copy. `undocumented`: operations that the API page does not show are tried. */
 export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { undocumented: boolean }): Account =>
@@ -18,7 +18,6 @@ export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { u
     deadlineMs: DEADLINE_MS,
     undocumented,
     deletesPerMinute: 0,
-    neverRetriesRefused: true,
     signal: new AbortController().signal,
     assertMaySend: () => {},
   });

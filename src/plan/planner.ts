@@ -1,11 +1,12 @@
 import type { Account } from "../account/account.ts";
+import { ObjectMemory } from "../account/object-memory.ts";
 import { conditionOf, isDeleting, type ManagedObject, retiringIDs } from "../objects/object.ts";
 import type { Change, ReconcileContext } from "../reconcile/context.ts";
 import type { DNS } from "../reconcile/dns.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { Kind } from "../schema/define.ts";
 import { AccountCopy, type AccountSource, type PlannedRequest } from "./account-copy.ts";
-import { accountOf } from "./account-of-copy.ts";
+import { accountOf, DEADLINE_MS } from "./account-of-copy.ts";
 import { ClusterCopy, type ClusterSource, nameOf } from "./cluster-copy.ts";
 import { PassingClock } from "./passing-clock.ts";
 
@@ -51,8 +52,6 @@ const MOST_ROUNDS = 50;
 const noRecords: DNS = {
   externalDNS: false,
   check: async () => ({ state: "missing" }),
-  withdrawals: new Map(),
-  withoutEndpoint: new Set(),
 };
 
 const RESYNC_SECONDS = 300;
@@ -71,6 +70,7 @@ class Planner {
   readonly #copy: AccountCopy;
   readonly #cluster: ClusterCopy;
   readonly #account: Account;
+  readonly #memory: ObjectMemory;
   readonly #planned: ReadonlyMap<string, PlannedObject>;
 
   constructor(input: PlanInput) {
@@ -88,6 +88,7 @@ class Planner {
       isSameInventory: isSame,
       mayAdopt,
     });
+    this.#memory = new ObjectMemory({ clock: this.#clock, deadlineMs: DEADLINE_MS, retriesRefused: false });
     this.#account = accountOf(this.#copy, this.#clock, { undocumented });
     const byKind = new Map(kinds.map((kind) => [kind.kind, kind]));
     this.#planned = new Map(
@@ -144,6 +145,8 @@ class Planner {
       object,
       cluster: this.#cluster,
       account: this.#account,
+      memory: this.#memory,
+      record: this.#memory.of(object),
       clock: this.#clock,
       dns: noRecords,
       owner: { cluster: clusterID, namespace, name },

@@ -1,4 +1,6 @@
 import type { Account } from "../account/account.ts";
+import type { ObjectMemory } from "../account/object-memory.ts";
+import type { ObjectRecord } from "../account/object-record.ts";
 import {
   type CreatableRemotes,
   isCreatable,
@@ -125,6 +127,10 @@ export interface ReconcileContext {
    * account, and Outdated when the account has changed since the first read.
    */
   readonly account: Account;
+  /** What this process remembers of objects. */
+  readonly memory: ObjectMemory;
+  /** What it remembers of this one. */
+  readonly record: ObjectRecord;
   readonly clock: Clock;
   readonly lane: Lane;
   readonly signal: AbortSignal;
@@ -202,6 +208,7 @@ export const requestOptions = (context: ReconcileContext): RequestOptions => ({
   signal: context.signal,
   turn: context.turn,
   assertValid: () => assertSameAccount(context),
+  onUnanswered: () => context.record.recordUnansweredChange(),
 });
 
 /** Throws Outdated when the object has moved to another account since the reconcile began. */
@@ -224,8 +231,8 @@ export const changeOptions = (
 ): RequestOptions => ({ ...requestOptions(context), secretMembers });
 
 /** Seconds until the owner mark of the object may be sent for this remote; 0 if the service has not refused it. */
-export const secondsUntilMark = ({ account, object, kind, owner }: ReconcileContext, id: string): number =>
-  account.secondsUntilMark(object, kind.resource, id, ownerMark(owner));
+export const secondsUntilMark = ({ account, record, object, kind, owner }: ReconcileContext, id: string): number =>
+  record.secondsUntilMark(object, id, ownerMark(owner), !account.operations.wasRefused(kind.resource, "update"));
 
 /** All objects of a kind whose remotes are in the account of this reconcile. */
 export const objectsInAccount = ({ cluster, object }: ReconcileContext, kind: Kind): ManagedObject[] =>

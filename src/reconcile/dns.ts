@@ -10,14 +10,6 @@ export type RecordCheck =
   /** The name was last queried before `since`, and it is too soon to query it again. */
   | { state: "later"; afterSeconds: number };
 
-/** The removal of an object's DNS records, which comes before the release of its remote. */
-export interface Withdrawal {
-  /** When it began, by the monotonic clock in milliseconds. */
-  began: number;
-  /** Set when the records were seen to be gone, or the time limit was reached. */
-  ended?: true;
-}
-
 /** What a reconcile needs of DNS. */
 export interface DNS {
   /** Whether objects have a DNSEndpoint unless their spec says otherwise. */
@@ -27,8 +19,4 @@ export interface DNS {
    * `since` (monotonic milliseconds) or later. Never throws.
    */
   check(record: DNSRecord, since?: number): Promise<RecordCheck>;
-  /** By the uid of the object, in memory only. A new process starts each wait again. */
-  readonly withdrawals: Map<string, Withdrawal>;
-  /** Uids of objects whose former DNSEndpoint has been looked for and removed. In memory only. */
-  readonly withoutEndpoint: Set<string>;
 }

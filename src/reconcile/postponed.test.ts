@@ -16,7 +16,7 @@ beforeEach(() => {
 
 /** One reconcile, as the controller of objects runs it. A second and a half pass. */
 async function attempt(object: ManagedObject): Promise<Result> {
-  const turn = new Turn(object.metadata.uid, scene.clock);
+  const turn = new Turn(scene.memory.of(object), scene.clock);
   const { turns } = scene.account;
   const running = reconcile({ ...scene.contextFor(object), turn }, { resyncSeconds: 300 });
   await scene.clock.advance(1500);
@@ -57,7 +57,7 @@ describe("while the service asks for a pause", () => {
     expect(await attempt(object)).toEqual({});
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toHaveLength(1);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.account.turns.has(object.metadata.uid)).toBe(false);
+    expect(scene.memory.of(object).place).toBeUndefined();
   });
 
   it("a deletion is postponed, and is sent once after it", async () => {

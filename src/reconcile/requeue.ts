@@ -1,4 +1,4 @@
-import type { Failure } from "../account/failures.ts";
+import type { Failure } from "../account/object-record.ts";
 import { retryAfterSeconds } from "../objects/map-error.ts";
 import { conditionOf, isObserveOnly } from "../objects/object.ts";
 import { type ReconcileError, RefusedBefore, Retry } from "../objects/reconcile-error.ts";
@@ -36,7 +36,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
   const renewsAt = state.remote && !isObserveOnly(object) && kind.renewsAt(state.remote, object.spec);
   const needsResync = kind.output !== undefined || listOf(kind) === undefined || hasUnwatchedInputs(context);
   return [
-    ...retiringOf(context).map((id) => context.account.deferredDeletes.secondsUntil(id) || RETIRING_SECONDS),
+    ...retiringOf(context).map((id) => context.record.secondsUntilDelete(id) || RETIRING_SECONDS),
     renewsAt ? Math.max((renewsAt - serviceNow(context)) / 1000, 1) : undefined,
     needsResync ? resyncSeconds : undefined,
     (state.remote && secondsUntilMark(context, state.remote.id)) || undefined,
@@ -75,7 +75,7 @@ const MENDED_BY_INPUTS: ReadonlySet<string> = new Set(["InvalidSpec", "Immutable
  * changed.
  */
 function secondsUntilRetry(context: ReconcileContext, { inputs }: Failure, resyncSeconds: number): number {
-  const seconds = context.account.failures.secondsLeft(context.object.metadata.uid);
+  const seconds = context.account.failures.secondsLeft(context.record);
   return inputs !== undefined && hasUnwatchedInputs(context) ? Math.min(seconds, resyncSeconds) : seconds;
 }
 

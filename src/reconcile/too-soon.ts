@@ -1,4 +1,5 @@
-import type { Failure, Failures } from "../account/failures.ts";
+import type { Failures } from "../account/failures.ts";
+import type { Failure } from "../account/object-record.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
 import { type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
@@ -12,21 +13,19 @@ import { confidentialDigestOf } from "./desired/digest.ts";
  * this reconcile. Sends nothing. A request for something else is never too soon.
  */
 export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
-  const { object, lane } = context;
-  const { uid } = object.metadata;
-  const account = accountOf(context);
-  account?.beginTry(uid);
-  const failures = account?.failures;
-  const last = failures?.of(uid);
+  const { object, record, lane } = context;
+  const failures = failuresOf(context);
+  failures?.begin(record);
+  const last = failures?.of(record);
   if (!failures || !last) return;
   // The object had its turn and was postponed until now.
-  if (context.account.turns.has(uid)) return;
+  if (record.place) return;
   // The trigger may be a change that affects nothing here, such as a label of a Secret or an edit of somebody else's
   // object.
-  if (lane === "edit" && last.isTransient) failures.retrySooner(uid);
-  const isSoon = failures.secondsLeft(uid) > 0 && last.asked === askedBy(object);
+  if (lane === "edit" && last.isTransient) failures.retrySooner(record);
+  const isSoon = failures.secondsLeft(record) > 0 && last.asked === askedBy(object);
   if (isSoon && (await hasSameInputs(context, last))) throw last.error;
-  failures.recordAttempt(uid);
+  failures.recordAttempt(record);
 }
 
 /** Throws the error of the wait for which the previous reconcile was postponed. */
@@ -45,7 +44,7 @@ export function recordFailure(context: ReconcileContext, error: ReconcileError):
   if (!account || cause === account.breaker.problem || failureOf(context, error)) return;
   const { inputs } = state;
   const failure = { error, cause, asked: askedBy(object), inputs, isTransient: isTransient(context, error) };
-  account.recordFailure(object.metadata.uid, failure);
+  account.failures.failed(context.record, failure);
 }
 
 export function recordSuccess(context: ReconcileContext): void {
@@ -53,12 +52,12 @@ export function recordSuccess(context: ReconcileContext): void {
   const { path } = context.kind.resource;
   if (has(context, "Created")) failures?.answered(`POST ${path}`);
   if (has(context, "Updated")) failures?.answered(`PATCH ${path}/{id}`);
-  failures?.succeeded(context.object.metadata.uid);
+  failures?.succeeded(context.record);
 }
 
 /** The recorded failure that the object reports with this error. */
 export function failureOf(context: ReconcileContext, error: ReconcileError): Failure | undefined {
-  const last = failuresOf(context)?.of(context.object.metadata.uid);
+  const last = failuresOf(context)?.of(context.record);
   return last?.error === error ? last : undefined;
 }
 

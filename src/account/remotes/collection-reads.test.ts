@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { callsOptions, collectionOf } from "../../../test/fakes/account/calls.ts";
+import { recordsOf } from "../../../test/fakes/account/records.ts";
 import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
 import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayError } from "../../gateway/errors.ts";
@@ -59,7 +60,7 @@ describe("a read that callers share", () => {
       await answer.promise;
       return get(...given);
     };
-    const read = collection.readSince(id, 0, { lane: "edit", turn: new Turn("a", clock) });
+    const read = collection.readSince(id, 0, { lane: "edit", turn: new Turn(recordsOf(clock)("a"), clock) });
     await clock.advance(5000);
     answer.resolve();
     expect(await read).toMatchObject({ id });

@@ -29,7 +29,6 @@ beforeEach(() => {
     modules: HTTPSEdgeRoute.modules,
     ...callsOptions(clock),
     maxAgeMs: 1000,
-    onUnansweredChange: () => {},
   };
   modules = new Modules(options);
   route = gateway.seed(resource, {}).id;
@@ -168,12 +167,12 @@ describe("modules", () => {
 
   it("may be set later if their answer was lost, and not if they were refused", async () => {
     let unanswered = 0;
-    modules = new Modules({ ...options, onUnansweredChange: () => void unanswered++ });
+    const asked = { ...request, onUnanswered: () => void unanswered++ };
     gateway.refuse("putModule", 400);
-    await expect(modules.update(id, { webhook_verification: webhook }, request)).rejects.toMatchObject({ status: 400 });
+    await expect(modules.update(id, { webhook_verification: webhook }, asked)).rejects.toMatchObject({ status: 400 });
     expect(unanswered).toBe(0);
     gateway.loseAnswer("putModule");
-    await expect(modules.update(id, { webhook_verification: webhook }, request)).rejects.toThrow();
+    await expect(modules.update(id, { webhook_verification: webhook }, asked)).rejects.toThrow();
     expect(unanswered).toBe(1);
   });
 

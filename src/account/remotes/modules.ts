@@ -1,5 +1,5 @@
 import type { Body, CallOptions, GatewayClient } from "../../gateway/client.ts";
-import { isNotFound, mayArriveLate, mayBeCarriedOut } from "../../gateway/errors.ts";
+import { isNotFound, mayBeCarriedOut } from "../../gateway/errors.ts";
 import { ownerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -17,8 +17,6 @@ export interface ModulesOptions extends CallsOptions {
    * this.
    */
   maxAgeMs: number;
-  /** Called when no answer has ended a change, so that the service may carry it out later. */
-  onUnansweredChange: () => void;
 }
 
 /**
@@ -120,7 +118,7 @@ export class Modules implements UpdatableRemotes {
   }
 
   async #put(id: string, member: string, body: Body, request: RequestOptions): Promise<Answer> {
-    const { client, onUnansweredChange } = this.#options;
+    const { client } = this.#options;
     const module = this.#moduleOf(member);
     const confidential = isConfidential([member], request);
     try {
@@ -129,7 +127,6 @@ export class Modules implements UpdatableRemotes {
         request,
       );
     } catch (error) {
-      if (mayArriveLate(error)) onUnansweredChange();
       if (mayBeCarriedOut(error)) this.#seen.get(id)?.delete(member);
       throw error;
     }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { callsOptions } from "../../../test/fakes/account/calls.ts";
+import { recordsOf } from "../../../test/fakes/account/records.ts";
 import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
@@ -208,7 +209,7 @@ describe("requests of an account", () => {
     ["waits in its worker when its next run would need a later list", 1, false, false],
     ["is postponed when the service has asked for a pause", 1, true, true],
   ])("a reconcile that waits for a list %s", async (_, later, isPaused, isPostponed) => {
-    const turn = new Turn("a", clock);
+    const turn = new Turn(recordsOf(clock)("a"), clock);
     if (isPaused) budget.pauseAfter429(60);
     let ended: unknown;
     void calls.waitFor(never, { lane: "edit", turn }, turn.startedAt + later).catch((error: unknown) => {

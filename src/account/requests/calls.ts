@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../gateway/client.ts";
-import { isGatewayError, isLimited, isNotFound } from "../../gateway/errors.ts";
+import { isGatewayError, isLimited, isNotFound, mayArriveLate } from "../../gateway/errors.ts";
 import type { KeyProof } from "../key-proof.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Lane } from "./request-budget.ts";
@@ -30,6 +30,8 @@ export interface RequestOptions extends ListRequest {
    * no longer holds. The request is then not sent.
    */
   assertValid?: () => void;
+  /** Called when no answer has ended a change, so that the service may carry it out later. */
+  onUnanswered?: () => void;
 }
 
 /** Whether one of these members holds a value of a Secret. */
@@ -111,7 +113,8 @@ export class Calls {
   }
 
   /** Sends a change for which `admitChange` has waited already, so it is sent at once. */
-  async changeAdmitted<T>(call: Call<T>, { signal, assertValid }: Omit<RequestOptions, "lane">): Promise<T> {
+  async changeAdmitted<T>(call: Call<T>, request: Omit<RequestOptions, "lane">): Promise<T> {
+    const { signal, assertValid, onUnanswered } = request;
     const { assertMaySend, keyProof, onWritten } = this.#options;
     let done: (() => void) | undefined;
     const assertMayChange = (key: string) => {
@@ -120,7 +123,11 @@ export class Calls {
       // The key, and with it the account of an object, may have changed during the wait.
       assertValid?.();
     };
-    const answer = await this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
+    const send = this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
+    const answer = await send.catch((error: unknown) => {
+      if (mayArriveLate(error)) onUnanswered?.();
+      throw error;
+    });
     done?.();
     onWritten();
     return answer;

@@ -7,21 +7,18 @@ import {
   NO_API_KEY,
 } from "../../gateway/errors.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { Breaker } from "./breaker.ts";
 
 /** After this many failures in a row to reach the service, the breaker sends a probe by another route. */
 const OUTAGE_FAILURES = 5;
 
-const FIRST_PROBE_MS = 2_000;
-const MAX_PROBE_MS = 60_000;
+/** Between two probes. */
+const DELAYS = { base: 2, cap: 60, jitter: 0 };
 
-interface OpenState {
+interface Outage {
   error: GatewayError;
-  probeAt: number;
   /** The end of the pause that the service has asked for. */
   askedUntil: number;
-  delayMs: number;
-  /** Whether a probe was sent and is not answered yet. */
-  probing: boolean;
 }
 
 export interface CircuitBreakerOptions {
@@ -46,33 +43,34 @@ export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #failures = 0;
   #failingSince = 0;
-  #open: OpenState | undefined;
+  readonly #breaker: Breaker;
+  /** Set while the breaker is open. */
+  #outage: Outage | undefined;
   #probing: Promise<void> | undefined;
   /**
    * Changes when the breaker opens, and when a probe is answered. Answers to requests that began before that no longer
    * count.
    */
   #probeEpoch = 0;
-  /** A breaker that opens again soon after it was closed continues with this delay. */
-  #lastPause = { delayMs: FIRST_PROBE_MS, endedAt: Number.NEGATIVE_INFINITY };
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
+    this.#breaker = new Breaker(DELAYS, options.clock);
   }
 
   /** The error that keeps the breaker open; undefined while it is closed. */
   get problem(): GatewayError | undefined {
-    return this.#open?.error;
+    return this.#outage?.error;
   }
 
   /** Whether the breaker is open and would let a probe through. */
   get isProbeDue(): boolean {
-    return this.#open !== undefined && this.#options.clock.now() >= this.#open.probeAt;
+    return this.#breaker.isOpen && this.#breaker.secondsLeft === 0;
   }
 
   /** Whether the service has said when to ask again, and that time has not come yet. */
   get isPauseAsked(): boolean {
-    return this.#open !== undefined && this.#options.clock.now() < this.#open.askedUntil;
+    return this.#outage !== undefined && this.#options.clock.now() < this.#outage.askedUntil;
   }
 
   /** Whether a probe is under way. Other requests wait for its answer. */
@@ -82,7 +80,7 @@ export class CircuitBreaker {
 
   /** Throws the error that keeps the breaker open. */
   check(): void {
-    if (this.#open) throw this.#open.error;
+    if (this.#outage) throw this.#outage.error;
   }
 
   /** Resolves when it is known whether requests may be sent. Throws the error that keeps the breaker open. */
@@ -93,11 +91,9 @@ export class CircuitBreaker {
 
   /** Call it right before a probe. Throws unless one is due; the next one has to wait. */
   beginProbe(): void {
-    const open = this.#open;
-    if (!open) return;
-    if (!this.isProbeDue) throw open.error;
-    open.probeAt = this.#options.clock.now() + open.delayMs;
-    open.probing = true;
+    if (!this.#outage) return;
+    if (!this.isProbeDue) throw this.#outage.error;
+    this.#breaker.begin();
   }
 
   /** The present value has to be passed with the answer to a request that begins now. */
@@ -109,24 +105,25 @@ export class CircuitBreaker {
   succeeded(probeEpoch = this.#probeEpoch): void {
     if (probeEpoch !== this.#probeEpoch) return;
     this.#failures = 0;
-    const open = this.#open;
-    if (!open) return;
-    this.#open = undefined;
+    if (!this.#outage) return;
+    this.#outage = undefined;
+    this.#breaker.close();
     this.#probeEpoch += 1;
-    this.#lastPause = { delayMs: open.delayMs, endedAt: this.#options.clock.now() };
     this.#options.onRecovered?.(this.#failingSince);
   }
 
   failed(error: GatewayError, probeEpoch = this.#probeEpoch): void {
     if (!affectsAllRequests(error)) this.succeeded(probeEpoch);
     else if (probeEpoch !== this.#probeEpoch || this.#probing) return;
-    else if (this.#open) this.#probeFailed(this.#open, error);
+    else if (this.#outage) this.#probeFailed(error);
     else if (!error.fault) this.#countFailure(error);
   }
 
-  #probeFailed({ probing, delayMs }: OpenState, error: GatewayError): void {
+  #probeFailed(error: GatewayError): void {
     // A request that was admitted before the breaker opened is not a probe.
-    if (probing) this.#pause(error, Math.min(delayMs * 2, MAX_PROBE_MS));
+    if (!this.#breaker.isTrying) return;
+    this.#breaker.failed();
+    this.#pause(error);
   }
 
   #countFailure(error: GatewayError): void {
@@ -141,7 +138,7 @@ export class CircuitBreaker {
 
   /** Lets a probe through now. Call it when the account changed, for example its key. */
   probeSoon(): void {
-    if (this.#open) this.#open.probeAt = this.#options.clock.now();
+    this.#breaker.release();
   }
 
   #probe(error: GatewayError, probe: (error: GatewayError) => Promise<void>): void {
@@ -159,18 +156,16 @@ export class CircuitBreaker {
   }
 
   #openWith(error: GatewayError): void {
-    const { clock, onOpened } = this.#options;
-    const { delayMs, endedAt } = this.#lastPause;
     this.#probeEpoch += 1;
-    this.#pause(error, clock.now() - endedAt < delayMs ? delayMs : FIRST_PROBE_MS);
-    onOpened?.();
+    this.#breaker.open();
+    this.#pause(error);
+    this.#options.onOpened?.();
   }
 
-  #pause(error: GatewayError, delayMs: number): void {
+  #pause(error: GatewayError): void {
     const asked = Math.min((error.retryAfterSeconds ?? 0) * 1000, LONGEST_PAUSE_MS);
-    const now = this.#options.clock.now();
-    const [askedUntil, probeAt] = [now + asked, now + Math.max(delayMs, asked)];
-    this.#open = { error, delayMs, askedUntil, probeAt, probing: false };
+    this.#breaker.hold(asked / 1000);
+    this.#outage = { error, askedUntil: this.#options.clock.now() + asked };
   }
 }
 

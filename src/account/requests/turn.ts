@@ -1,5 +1,6 @@
 import { Postponed } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { ObjectRecord } from "../object-record.ts";
 
 /**
  * A reconcile that waits longer than this is postponed. Most waits are shorter, and a second run of the reconcile costs
@@ -9,7 +10,7 @@ const POSTPONE_AFTER_MS = 1000;
 
 /** How far one reconcile has come with its requests to an account. */
 export class Turn {
-  readonly uid: string;
+  readonly record: ObjectRecord;
   readonly clock: Clock;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
@@ -21,8 +22,8 @@ export class Turn {
    */
   state: "none" | "asked" | "held" | "begun" = "none";
 
-  constructor(uid: string, clock: Clock) {
-    this.uid = uid;
+  constructor(record: ObjectRecord, clock: Clock) {
+    this.record = record;
     this.clock = clock;
     this.startedAt = clock.now();
   }
@@ -34,7 +35,7 @@ export class Turn {
  */
 export interface WaitOptions {
   signal?: AbortSignal | undefined;
-  turn?: Turn | undefined;
+  turn?: Pick<Turn, "clock"> | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { beforeEach, describe, expect, it } from "vitest";
+import { recordsOf } from "../../../test/fakes/account/records.ts";
 import { settle, VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
 import { type Lane, RequestBudget } from "./request-budget.ts";
@@ -10,12 +11,14 @@ const signal = new AbortController().signal;
 let clock: VirtualClock;
 let budget: RequestBudget;
 let turns: Turns;
+let recordOf: ReturnType<typeof recordsOf>;
 
 /** One request a second, after a burst of 12. */
 beforeEach(() => {
   clock = new VirtualClock();
   budget = new RequestBudget({ perMinute: 60, clock });
   turns = new Turns(budget, clock);
+  recordOf = recordsOf(clock);
 });
 
 async function useBurst(): Promise<void> {
@@ -24,7 +27,7 @@ async function useBurst(): Promise<void> {
 
 /** The first request of a reconcile: what becomes of it in a second and a half. */
 async function attempt(uid: string, lane: Lane = "edit") {
-  const turn = new Turn(uid, clock);
+  const turn = new Turn(recordOf(uid), clock);
   const outcome = turns.acquire({ turn, lane, signal }).then(
     () => "sent" as const,
     (error: unknown) => error as Postponed,
@@ -68,9 +71,9 @@ describe("a reconcile that would have to wait for its first request", () => {
     expect(isOver()).toBe(false);
     await clock.advance(1000);
     expect(isOver()).toBe(true);
-    expect(turns.has("a")).toBe(true);
-    await turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal });
-    expect(turns.has("a")).toBe(false);
+    expect(recordOf("a").place).toBeDefined();
+    await turns.acquire({ turn: new Turn(recordOf("a"), clock), lane: "edit", signal });
+    expect(recordOf("a").place).toBeUndefined();
     // A timer that is left would end the next place of the object.
     expect(clock.pending).toBe(0);
   });
@@ -91,7 +94,7 @@ describe("a reconcile that would have to wait for its first request", () => {
     const edited = await postponed("a", "edit");
     await clock.advance(56_000);
     expect([before.isOver(), edited.isOver()]).toEqual([false, true]);
-    expect(turns.has("a")).toBe(true);
+    expect(recordOf("a").place).toBeDefined();
   });
 
   it("sends at once after an edit when its turn had come before", async () => {
@@ -101,7 +104,7 @@ describe("a reconcile that would have to wait for its first request", () => {
     expect(isOver()).toBe(true);
     void budget.acquire("edit");
     let isSent = false;
-    void turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal }).then(() => {
+    void turns.acquire({ turn: new Turn(recordOf("a"), clock), lane: "edit", signal }).then(() => {
       isSent = true;
     });
     await settle();
@@ -120,10 +123,10 @@ describe("a reconcile that would have to wait for its first request", () => {
   it("rejects when it is aborted in its worker, and leaves no timer", async () => {
     budget.pauseAfter429(60);
     const abort = new AbortController();
-    const acquired = turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal: abort.signal });
+    const acquired = turns.acquire({ turn: new Turn(recordOf("a"), clock), lane: "edit", signal: abort.signal });
     abort.abort(new Error("stopped"));
     await expect(acquired).rejects.toThrow("stopped");
-    turns.leave("a");
+    recordOf("a").place?.leave();
     await clock.advance(60_000);
     expect(clock.pending).toBe(0);
   });
@@ -135,8 +138,8 @@ describe("a place in the line for the budget", () => {
     await postponed("gone");
     await postponed("ended");
     const last = await postponed("last");
-    turns.leave("gone");
-    turns.end(new Turn("ended", clock));
+    recordOf("gone").place?.leave();
+    turns.end(new Turn(recordOf("ended"), clock));
     await clock.advance(57_000);
     expect(last.isOver()).toBe(true);
   });
@@ -146,7 +149,7 @@ describe("a place in the line for the budget", () => {
     await postponed("a");
     await clock.advance(500);
     expect(tokens()).toBe(0);
-    turns.leave("a");
+    recordOf("a").place?.leave();
     expect(tokens()).toBe(1);
   });
 
@@ -154,13 +157,13 @@ describe("a place in the line for the budget", () => {
     budget.pauseAfter429(2);
     await postponed("a");
     await clock.advance(62_000);
-    expect(turns.has("a")).toBe(false);
+    expect(recordOf("a").place).toBeUndefined();
   });
 
   it("is not kept for so long that more requests than two bursts could be sent at once", async () => {
     await useBurst();
     const objects = Array.from({ length: 100 }, (_, index) => `uid-${index}`);
-    const ask = (uid: string) => turns.acquire({ turn: new Turn(uid, clock), lane: "edit", signal });
+    const ask = (uid: string) => turns.acquire({ turn: new Turn(recordOf(uid), clock), lane: "edit", signal });
     for (const uid of objects) ask(uid).catch(() => undefined);
     // All workers wait for a service that hangs. Then the reconciles of these objects run.
     await clock.advance(59_000);
@@ -180,15 +183,15 @@ describe("a place in the line for the budget", () => {
     budget.pauseAfter429(2);
     await postponed("a");
     await clock.advance(500);
-    expect(turns.has("a")).toBe(true);
-    turns.leave("a");
+    expect(recordOf("a").place).toBeDefined();
+    recordOf("a").place?.leave();
     expect(clock.pending).toBe(0);
   });
 });
 
 describe("a reconcile that has sent a request", () => {
   const begun = async () => {
-    const turn = new Turn("a", clock);
+    const turn = new Turn(recordOf("a"), clock);
     await turns.acquire({ turn, lane: "sync", signal });
     return turn;
   };
@@ -252,14 +255,14 @@ describe("a reconcile that has sent a request", () => {
     expect(over).toBe(false);
     await clock.advance(1000);
     expect(over).toBe(true);
-    turns.leave("a");
+    recordOf("a").place?.leave();
     await clock.advance(30_000);
     expect(tokens()).toBe(12);
   });
 });
 
 it("a held request is used by the next request, and given back when none is sent", async () => {
-  const turn = new Turn("a", clock);
+  const turn = new Turn(recordOf("a"), clock);
   await turns.hold({ turn, lane: "edit", signal });
   for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
   let isOtherSent = false;
@@ -270,7 +273,7 @@ it("a held request is used by the next request, and given back when none is sent
   expect(isOtherSent).toBe(false);
   await clock.advance(1000);
   expect(isOtherSent).toBe(true);
-  const unused = new Turn("b", clock);
+  const unused = new Turn(recordOf("b"), clock);
   await clock.advance(1000);
   await turns.hold({ turn: unused, lane: "edit", signal });
   expect(tokens()).toBe(0);
@@ -280,13 +283,13 @@ it("a held request is used by the next request, and given back when none is sent
 
 it("a held request takes no token when the reconcile was aborted already", async () => {
   const reason = new Error("stopped");
-  const turn = new Turn("a", clock);
+  const turn = new Turn(recordOf("a"), clock);
   await expect(turns.hold({ turn, lane: "edit", signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(tokens()).toBe(12);
 });
 
 it("a reconcile whose first request was not sent waits like any other before the next one", async () => {
-  const turn = new Turn("a", clock);
+  const turn = new Turn(recordOf("a"), clock);
   await turns.acquire({ turn, lane: "edit", signal });
   turns.refund(turn);
   await useBurst();
@@ -297,7 +300,7 @@ it("a reconcile whose first request was not sent waits like any other before the
 });
 
 it("a held request waits like any other when the service asks for a pause before it is sent", async () => {
-  const turn = new Turn("a", clock);
+  const turn = new Turn(recordOf("a"), clock);
   await turns.hold({ turn, lane: "edit", signal });
   budget.pauseAfter429(60);
   let ended: unknown;
@@ -314,7 +317,7 @@ it("a held request waits like any other when the service asks for a pause before
 });
 
 it("a held request is given back when the reconcile is postponed for another wait", async () => {
-  const turn = new Turn("a", clock);
+  const turn = new Turn(recordOf("a"), clock);
   await turns.hold({ turn, lane: "edit", signal });
   turns.pause(turn, Promise.resolve());
   expect(tokens()).toBe(12);
@@ -324,7 +327,7 @@ describe("waitFor", () => {
   const never = new Promise<void>(() => {});
 
   it("postpones a reconcile after a second, unless a later reconcile would not find the result", async () => {
-    const turn = new Turn("a", clock);
+    const turn = new Turn(recordOf("a"), clock);
     let mayPostpone = false;
     let ended: unknown;
     void waitFor(never, { signal, turn }, () => mayPostpone).catch((error: unknown) => {
@@ -341,7 +344,7 @@ describe("waitFor", () => {
     const abort = new AbortController();
     const waits = [
       waitFor(never, { signal: abort.signal }),
-      waitFor(never, { signal: abort.signal, turn: new Turn("a", clock) }),
+      waitFor(never, { signal: abort.signal, turn: new Turn(recordOf("a"), clock) }),
     ].map((one) => one.catch((error: Error) => error.message));
     await settle();
     abort.abort(new Error("stopped"));
@@ -360,16 +363,16 @@ describe("waitFor", () => {
   });
 
   it("rejects with the error of the work", async () => {
-    await expect(waitFor(Promise.reject(new Error("failed")), { turn: new Turn("a", clock) })).rejects.toThrow(
-      "failed",
-    );
+    await expect(
+      waitFor(Promise.reject(new Error("failed")), { turn: new Turn(recordOf("a"), clock) }),
+    ).rejects.toThrow("failed");
   });
 });
 
 describe("a reconcile that was postponed for a wait that failed", () => {
   const failure = new Error("no answer");
   const postponedFor = (until: Promise<unknown>): Turn => {
-    const turn = new Turn("a", clock);
+    const turn = new Turn(recordOf("a"), clock);
     turns.pause(turn, until);
     return turn;
   };
@@ -377,14 +380,14 @@ describe("a reconcile that was postponed for a wait that failed", () => {
   it("throws that error the next time, and only once", async () => {
     postponedFor(Promise.reject(failure));
     await settle();
-    expect(() => turns.resume(new Turn("b", clock))).not.toThrow();
-    expect(() => turns.resume(new Turn("a", clock))).toThrow(failure);
-    expect(() => turns.resume(new Turn("a", clock))).not.toThrow();
+    expect(() => turns.resume(new Turn(recordOf("b"), clock))).not.toThrow();
+    expect(() => turns.resume(new Turn(recordOf("a"), clock))).toThrow(failure);
+    expect(() => turns.resume(new Turn(recordOf("a"), clock))).not.toThrow();
   });
 
   it.each<[string, (turn: Turn) => void]>([
     ["the reconcile after it has ended", (turn) => turns.end(turn)],
-    ["the object is gone", ({ uid }) => turns.forget(uid)],
+    ["the object is gone", ({ record }) => record.end()],
   ])("does not throw it once %s", async (_, happens) => {
     const turn = postponedFor(Promise.reject(failure));
     happens(turn);
@@ -396,7 +399,7 @@ describe("a reconcile that was postponed for a wait that failed", () => {
     for (const wait of [async () => {}, () => Promise.reject(new Outdated("the operator is stopping"))]) {
       postponedFor(wait());
       await settle();
-      expect(() => turns.resume(new Turn("a", clock))).not.toThrow();
+      expect(() => turns.resume(new Turn(recordOf("a"), clock))).not.toThrow();
     }
   });
 });

@@ -1,5 +1,6 @@
 import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
+import type { ObjectRecord, Place } from "../object-record.ts";
 import type { Lane, RequestBudget } from "./request-budget.ts";
 import { type Turn, waitFor } from "./turn.ts";
 
@@ -10,11 +11,9 @@ interface Asking {
   turn?: Turn | undefined;
 }
 
-interface Place {
-  lane: Lane;
-  isGranted: boolean;
-  granted: Promise<void>;
-  leave: AbortController;
+/** A place in the line of this account. */
+interface OwnPlace extends Place {
+  readonly turns: Turns;
   expiry?: Timer;
 }
 
@@ -32,9 +31,6 @@ const EXPIRY_MS = 12_000;
 export class Turns {
   readonly budget: RequestBudget;
   readonly #clock: Clock;
-  readonly #places = new Map<string, Place>();
-  /** By the uid of an object: the wait for which its reconcile was postponed. `failure`: why that wait failed. */
-  readonly #waits = new Map<string, { failure?: unknown }>();
 
   constructor(budget: RequestBudget, clock: Clock) {
     this.budget = budget;
@@ -55,21 +51,17 @@ export class Turns {
   /** Like `acquire`, but sends nothing: the next request of the reconcile may be sent at once. */
   async hold({ turn, lane, signal }: Asking): Promise<void> {
     if (turn?.state !== "none") return;
+    const { record } = turn;
     turn.state = "asked";
     signal.throwIfAborted();
-    if (this.budget.isPaused && this.#places.get(turn.uid)?.isGranted) this.leave(turn.uid);
-    if (this.#places.has(turn.uid) || !this.budget.tryAcquire(lane)) {
-      const place = this.#placeOf(turn.uid, lane);
+    if (this.budget.isPaused && record.place?.isGranted) record.place.leave();
+    if (record.place || !this.budget.tryAcquire(lane)) {
+      const place = this.#placeOf(record, lane);
       await waitFor(place.granted, { signal, turn });
       place.expiry?.clear();
-      this.#places.delete(turn.uid);
+      if (record.place === place) record.place = undefined;
     }
     turn.state = "held";
-  }
-
-  /** Whether the object waits for its turn or has it. */
-  has(uid: string): boolean {
-    return this.#places.has(uid);
   }
 
   /** Call it when the request was not sent. The reconcile may have to wait again before its next request. */
@@ -81,14 +73,15 @@ export class Turns {
   /** Call it at the end of a reconcile that was not postponed. */
   end(turn: Turn): void {
     this.#giveBack(turn);
-    this.forget(turn.uid);
+    turn.record.wait = undefined;
+    turn.record.place?.leave();
   }
 
   /** Call it at the end of a reconcile that was postponed. */
   pause(turn: Turn, until: Promise<unknown>): void {
     this.#giveBack(turn);
     const wait: { failure?: unknown } = {};
-    this.#waits.set(turn.uid, wait);
+    turn.record.wait = wait;
     until.catch((error: unknown) => {
       if (!(error instanceof Outdated)) wait.failure = error;
     });
@@ -98,26 +91,10 @@ export class Turns {
    * Call it when a reconcile begins. Throws the error of the wait for which the previous reconcile was postponed.
    * Otherwise each reconcile would start the same wait again, and the object would never report the error.
    */
-  resume({ uid }: Turn): void {
-    const { failure } = this.#waits.get(uid) ?? {};
-    this.#waits.delete(uid);
+  resume({ record }: Turn): void {
+    const { failure } = record.wait ?? {};
+    record.wait = undefined;
     if (failure !== undefined) throw failure;
-  }
-
-  /** Call it when the object is gone. */
-  forget(uid: string): void {
-    this.#waits.delete(uid);
-    this.leave(uid);
-  }
-
-  /** Gives up the place of the object. */
-  leave(uid: string): void {
-    const place = this.#places.get(uid);
-    if (!place) return;
-    this.#places.delete(uid);
-    place.expiry?.clear();
-    if (place.isGranted) this.budget.refund();
-    else place.leave.abort(new Outdated("The object does not wait any longer"));
   }
 
   #giveBack(turn: Turn): void {
@@ -138,25 +115,36 @@ export class Turns {
         () => undefined,
       );
       left.abort(error);
-      throw error instanceof Postponed ? new Postponed(this.#placeOf(turn.uid, lane).granted) : error;
+      throw error instanceof Postponed ? new Postponed(this.#placeOf(turn.record, lane).granted) : error;
     }
   }
 
-  #placeOf(uid: string, lane: Lane): Place {
-    const known = this.#places.get(uid);
-    if (known?.isGranted || known?.lane === lane) return known;
-    this.leave(uid);
-    const leave = new AbortController();
-    const granted = this.budget.acquire(lane, leave.signal);
-    const place: Place = { lane, leave, granted, isGranted: false };
-    this.#places.set(uid, place);
+  #placeOf(record: ObjectRecord, lane: Lane): OwnPlace {
+    const known = record.place as OwnPlace | undefined;
+    if (known?.turns === this && (known.isGranted || known.lane === lane)) return known;
+    known?.leave();
+    const left = new AbortController();
+    const granted = this.budget.acquire(lane, left.signal);
+    const place: OwnPlace = {
+      turns: this,
+      lane,
+      granted,
+      isGranted: false,
+      leave: () => {
+        if (record.place === place) record.place = undefined;
+        place.expiry?.clear();
+        if (place.isGranted) this.budget.refund();
+        else left.abort(new Outdated("The object does not wait any longer"));
+      },
+    };
+    record.place = place;
     granted.then(
       () => {
         place.isGranted = true;
-        place.expiry = this.#clock.setTimeout(() => this.leave(uid), EXPIRY_MS);
+        place.expiry = this.#clock.setTimeout(() => place.leave(), EXPIRY_MS);
       },
       () => {
-        if (this.#places.get(uid) === place) this.#places.delete(uid);
+        if (record.place === place) record.place = undefined;
       },
     );
     return place;

@@ -1,5 +1,5 @@
 import type { Account } from "../../account/account.ts";
-import { Turn, type WaitOptions, waitFor } from "../../account/requests/turn.ts";
+import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { problemOfKey } from "../../gateway/http/key.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
@@ -96,7 +96,7 @@ async function checkKey(
   { signal }: Request,
 ): Promise<Account> {
   const { accounts, objects, resyncSeconds, clock } = options;
-  const wait: WaitOptions = { signal, turn: new Turn(object.metadata.uid, clock) };
+  const wait: WaitOptions = { signal, turn: { clock } };
   accounts.assertAllowed(object);
   await objects.addFinalizer(object);
   await assertUsableKey(options, object);

@@ -132,7 +132,7 @@ describe("an object with a create whose outcome is not known", () => {
     expect(scene.accounts.nameOf(one)).toBe(intended);
     const account = scene.accounts.accountOf(one);
     expect(account).toBe(intended ? scene.accounts.accountOf(object("a")) : scene.accounts.own);
-    account.recordFutileCreate(one, intentOf(one) as Intent);
+    scene.memory.of(one).recordFutileCreate(intentOf(one) as Intent);
     expect(scene.accounts.nameOf(one)).toBe(specified);
   });
 

@@ -282,8 +282,8 @@ export class Accounts {
     if (status?.id !== undefined) return status.account ?? "";
     const intent = signedIntentOf(object);
     if (intent?.account === undefined) return this.specifiedNameOf(object);
-    const account = this.#credentials.known(metadata.namespace, intent.account)?.shared.account;
-    return account?.isCreateFutile(object, intent) ? this.specifiedNameOf(object) : intent.account;
+    const isFutile = this.#options.memory.known(metadata.uid)?.isCreateFutile(intent);
+    return isFutile ? this.specifiedNameOf(object) : intent.account;
   }
 
   /** The GatewayAccount that the spec asks for. "" for the operator's own. */
@@ -298,11 +298,6 @@ export class Accounts {
   remove(key: string): void {
     this.#awaited.delete(key);
     this.#credentials.remove(key);
-  }
-
-  /** Call it when an object is gone. */
-  forget(uid: string): void {
-    for (const account of this.all) account.forget(uid);
   }
 
   /** Call it when the process is about to stop. Requests that would have to wait for the budget then fail. */

@@ -1,4 +1,4 @@
-import { ObjectMemory } from "../../account/object-memory.ts";
+import type { ObjectMemory } from "../../account/object-memory.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
@@ -19,6 +19,7 @@ export interface AccountObject extends AccountKeyObject {
 }
 
 export interface CredentialsOptions extends OpenAccountOptions {
+  memory: ObjectMemory;
   /** The GatewayAccounts. */
   store: () => Store<AccountObject>;
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
@@ -35,11 +36,9 @@ export class AllCredentials {
   readonly shared: SharedAccounts;
   readonly #options: CredentialsOptions;
   readonly #byKey = new Map<string, Credentials>();
-  readonly #memory: ObjectMemory;
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
-    this.#memory = new ObjectMemory(options.clock, options.config.requestSeconds * 1000);
     this.shared = new SharedAccounts({
       open: (credentials) => this.#open(credentials),
       recorded: ({ key }) => options.recordedIn(key).size,
@@ -111,7 +110,6 @@ export class AllCredentials {
 
   #open(credentials: Credentials) {
     return openAccount(credentials, this.#options, {
-      memory: this.#memory,
       concerned: (shared) =>
         this.all
           .filter((one) => one.shared === shared || (one.baseURL === shared.baseURL && one.digest === shared.digest))

@@ -1,6 +1,5 @@
 import { Account } from "../../account/account.ts";
 import { digestOf, type KeyRecord, type RecordedIDs } from "../../account/key-proof.ts";
-import type { ObjectMemory } from "../../account/object-memory.ts";
 import type { ListDelta } from "../../account/remotes/inventory.ts";
 import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
 import { RequestCount } from "../../account/requests/request-count.ts";
@@ -54,7 +53,6 @@ export interface OpenAccountOptions {
 export interface AccountSource {
   /** Keys of the credentials that share the account, or that may move to it. */
   concerned: (shared: SharedAccount) => readonly string[];
-  memory: ObjectMemory;
   keyFor: (shared: SharedAccount) => Promise<string>;
   listedElsewhere: (resource: Resource) => Promise<readonly string[] | undefined>;
 }
@@ -79,7 +77,7 @@ function logRequest(
 export function openAccount(
   credentials: Credentials,
   options: OpenAccountOptions,
-  { concerned, memory, keyFor, listedElsewhere }: AccountSource,
+  { concerned, keyFor, listedElsewhere }: AccountSource,
 ): SharedAccount {
   const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
   const { onListDelta, hasObjectFor, onReleased } = options;
@@ -112,7 +110,6 @@ export function openAccount(
     clock,
     onListDelta,
     hasObjectFor,
-    memory,
     signal: abort.signal,
     ...(onReleased && { onReleased }),
     budget: new RequestBudget({

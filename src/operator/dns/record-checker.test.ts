@@ -99,17 +99,4 @@ describe("the check of a record", () => {
     await clock.advance(40_000);
     expect(await checker.check(cname, since)).toEqual({ state: "missing" });
   });
-
-  it("forgets the withdrawals of an object", () => {
-    checker.withdrawals.set("uid", { began: 1 });
-    checker.forget("uid");
-    expect(checker.withdrawals.size).toBe(0);
-  });
-});
-
-it("an alias of the former target does not count for the target of a domain that was recreated meanwhile", async () => {
-  zone = { "A web.example.com": ["192.0.2.1"], "A x.example.net": ["192.0.2.1"], "A y.example.net": ["192.0.2.9"] };
-  expect(await checker.check(cname)).toEqual({ state: "right" });
-  const recreated = { ...cname, targets: ["y.example.net"] };
-  expect(await checker.check(recreated)).toEqual({ state: "elsewhere", there: ["192.0.2.1"], hasTarget: false });
 });

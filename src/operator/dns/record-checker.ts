@@ -1,5 +1,5 @@
 import type { Resolver } from "node:dns/promises";
-import type { DNS, RecordCheck, Withdrawal } from "../../reconcile/dns.ts";
+import type { DNS, RecordCheck } from "../../reconcile/dns.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { hostname } from "../../schema/fields.ts";
@@ -26,8 +26,6 @@ interface Answer {
 /** Asks a resolver for DNS records, and keeps each answer for a minute. */
 export class RecordChecker implements DNS {
   readonly externalDNS: boolean;
-  readonly withdrawals = new Map<string, Withdrawal>();
-  readonly withoutEndpoint = new Set<string>();
   readonly #resolver: Queries;
   readonly #clock: Clock;
   readonly #answers = new Map<string, Answer>();
@@ -42,12 +40,6 @@ export class RecordChecker implements DNS {
     const { askedAt, found } = this.#answerFor(record);
     if (askedAt < since) return { state: "later", afterSeconds: (askedAt + BETWEEN_MS - this.#clock.now()) / 1000 };
     return checkOf(record, await found);
-  }
-
-  /** Call it when the object is gone. */
-  forget(uid: string): void {
-    this.withdrawals.delete(uid);
-    this.withoutEndpoint.delete(uid);
   }
 
   #answerFor(record: DNSRecord): Answer {

@@ -1,4 +1,3 @@
-import type { Account } from "../../account/account.ts";
 import type { CreatableRemotes } from "../../account/remotes/remotes.ts";
 import type { RequestOptions } from "../../account/requests/calls.ts";
 import {
@@ -67,13 +66,13 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
   if (elapsed > sendWindowMs(account.deadlineMs)) {
-    account.recordFutileCreate(context.object, intent);
+    context.record.recordFutileCreate(intent);
     throw new Retry(
       "Creating",
       "Waiting to try again, no action is needed: recording the create took longer than it may",
     );
   }
-  const sending = { remotes, account, body, intent, options: changeOptions(context, desired) };
+  const sending = { remotes, body, intent, options: changeOptions(context, desired) };
   const remote = await sendCreate(context, sending, old);
   // From here on, both ids reach the status even when a later step fails.
   context.state.remote = remote;
@@ -92,12 +91,11 @@ async function readBack(context: ReconcileContext, id: string): Promise<Remote> 
 }
 
 /**
- * A create that is about to be sent. `account`: the account that it goes to, even if the object moves to another
+ * A create that is about to be sent. `remotes`: those of the account that it goes to, even if the object moves to another
  * account meanwhile.
  */
 interface Sending {
   remotes: CreatableRemotes;
-  account: Account;
   body: Body;
   intent: Intent;
   options: RequestOptions;
@@ -148,7 +146,7 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
     fields: appliedFields(kind, object.spec),
     sent: isRecognisable ? undefined : open,
   };
-  context.account.createSettlement.recordIntent(object, intent, context.clock.now());
+  context.memory.createSettlement.recordIntent(object, intent, context.clock.now());
   context.object = await context.cluster.annotate(context.kind, context.object, { finalizer: true, intent });
   return intent;
 }
@@ -159,11 +157,10 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
  * If the process ends before, the next one has to search there.
  */
 async function recordIntentOfKnownAccount(context: ReconcileContext, open: Body): Promise<SignedIntent> {
-  const { account, object } = context;
   const [known, recorded] = await Promise.allSettled([ensureAccountKnown(context), recordIntent(context, open)]);
   if (recorded.status === "rejected") throw recorded.reason;
   if (known.status === "fulfilled") return recorded.value;
-  account.recordFutileCreate(object, recorded.value);
+  context.record.recordFutileCreate(recorded.value);
   throw known.reason;
 }
 
@@ -171,23 +168,19 @@ async function recordIntentOfKnownAccount(context: ReconcileContext, open: Body)
  * Whether it is certain that no create of this object has made anything. What the account has by now then belongs to
  * somebody else.
  */
-const hasMadeNothing = ({ account, object }: ReconcileContext, before: SignedIntent): boolean =>
-  object.status?.id === undefined && before.old === undefined && account.isCreateFutile(object, before);
+const hasMadeNothing = ({ record, object }: ReconcileContext, before: SignedIntent): boolean =>
+  object.status?.id === undefined && before.old === undefined && record.isCreateFutile(before);
 
 /**
  * A failure proves nothing if the create was sent. Throws the error, and leaves the create open, until it can be searched
  * for: after an answer that has ended it, one list is enough. That list is read at once, so that no object reports a
  * refusal while its remote exists.
  */
-async function handleFailure(
-  context: ReconcileContext,
-  { account, intent }: Sending,
-  error: GatewayError,
-): Promise<Remote> {
-  if (!mayBeCarriedOut(error)) account.recordFutileCreate(context.object, intent);
+async function handleFailure(context: ReconcileContext, { intent }: Sending, error: GatewayError): Promise<Remote> {
+  if (!mayBeCarriedOut(error)) context.record.recordFutileCreate(intent);
   if (mayArriveLate(error) || !mayBeCarriedOut(error)) throw error;
   const [answeredAt, { status = 0 }] = [context.clock.now(), error];
-  account.createSettlement.recordAnswer(context.object, intent);
+  context.memory.createSettlement.recordAnswer(context.object, intent);
   // A list would have to wait, or be refused, as well. The next reconcile reads it before it creates.
   if (isLimited(error) || isUnauthorized(error)) throw error;
   const { location, naturalKey } = context.kind;
@@ -197,7 +190,7 @@ async function handleFailure(
       ? await findEntry(context)
       : await (mayBeTaken ? adoptNamed(context, error, answeredAt) : findInterruptedCreate(context, intent));
   if (existing) return existing;
-  account.recordFutileCreate(context.object, intent);
+  context.record.recordFutileCreate(intent);
   throw error;
 }
 
@@ -227,7 +220,7 @@ async function adoptNamed(context: ReconcileContext, error: GatewayError, since:
   }
   // A refusal and a name without a mark: somebody else has it. A later search must not take it for this create's.
   const { intent } = context.object;
-  if (intent) context.account.recordFutileCreate(context.object, intent);
+  if (intent) context.record.recordFutileCreate(intent);
   await refuseOtherHolder(context, remote.id);
   refuseForeignMark(context, remote);
   const way = context.cluster.mayAdopt(context.object)

@@ -15,29 +15,29 @@ import { refusedAsInUse } from "../use/refusal.ts";
 export async function deleteRemote(context: ReconcileContext, id: string, assertValid: () => void): Promise<boolean> {
   const { account, kind } = context;
   // The service lacks the operation. A person may have deleted the remote by hand.
-  if (!account.supports(kind.resource, "delete")) return isGone(context, id);
+  if (!account.operations.mayTry(kind.resource, "delete")) return isGone(context, id);
   await withdrawRecords(context, id);
   // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
   // that turn.
   await account.turns.hold(requestOptions(context));
   waitForTurn(context, id);
   try {
-    account.operationTried(kind.resource, "delete");
+    account.operations.tried(kind.resource, "delete");
     if (await deleteWithLossGuard(context, id, assertValid)) return accepted(context);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw refusedAsInUse(context, error) ?? refusedDelete(context, error);
-    account.operationRefused(kind.resource, "delete");
+    account.operations.refused(kind.resource, "delete");
     return false;
   }
   // When the API page does not document the operation, a 404 can mean that the operation does not exist.
   if (kind.resource.verbs.delete !== "undocumented" || (await isGone(context, id))) return accepted(context);
-  account.operationRefused(kind.resource, "delete");
+  account.operations.refused(kind.resource, "delete");
   return false;
 }
 
 function accepted({ account, kind }: ReconcileContext): true {
-  account.operationAccepted(kind.resource, "delete");
+  account.operations.accepted(kind.resource, "delete");
   return true;
 }
 
@@ -46,11 +46,12 @@ function accepted({ account, kind }: ReconcileContext): true {
  * is Retry until it is certain that the service cannot delete such a remote, and then Blocked with `message`.
  */
 export function deleteUnsupported({ account, kind }: ReconcileContext, message: string): ReconcileError {
-  if (account.support(kind.resource, "delete") === "unsupported") return new Blocked("DeleteUnsupported", message);
+  if (account.operations.of(kind.resource, "delete") === "unsupported")
+    return new Blocked("DeleteUnsupported", message);
   return new Retry(
     "DeleteUnsupported",
     `Waiting to try again, no action is needed yet: the service refuses to delete ${withArticle(kind.resource.title)}`,
-    { afterSeconds: Math.max(account.secondsUntilTry(kind.resource, "delete"), 1) },
+    { afterSeconds: Math.max(account.operations.secondsUntilTry(kind.resource, "delete"), 1) },
   );
 }
 
@@ -87,7 +88,7 @@ export async function deleteWithLossGuard(
 ): Promise<boolean> {
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
-  const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDeleted(id);
+  const surprising = remotes.cached(id) !== undefined && !context.record.uncertainDeletes.has(id);
   await refuseNewForeignMark(context, id);
   const existed = await sendDelete(context, id, assertValid);
   if (!existed) {
@@ -95,6 +96,7 @@ export async function deleteWithLossGuard(
     refuseDeletionInMassLoss(context, surprising);
   }
   deleteLimiter.forget(id);
+  context.record.forgetRemote(id);
   return existed;
 }
 
@@ -107,7 +109,7 @@ async function sendDelete(context: ReconcileContext, id: string, assertUnused: (
     return await creatableRemotesOf(context).delete(id, { ...requestOptions(context), assertValid });
   } catch (error) {
     // A refusal excuses no later 404: under the key of another account, each deletion would be refused or not found.
-    if (isUnanswered(error)) context.account.deleteLimiter.recordUncertain(id);
+    if (isUnanswered(error)) context.record.uncertainDeletes.add(id);
     throw error;
   }
 }

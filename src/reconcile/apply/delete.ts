@@ -103,7 +103,7 @@ async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
     throw new LeftBehind(left, why);
   if (goes === undefined)
     throw new Waiting("InUse", `Waiting to delete ${left}: ${why}`, {
-      afterSeconds: context.account.deferredDeletes.secondsUntil(left),
+      afterSeconds: context.record.secondsUntilDelete(left),
     });
   const note = `Left ${left} in the account: ${why}, and ${goes}`;
   cluster.emit(object, { type: "Warning", reason: "InUse", action: "Delete", note });
@@ -111,10 +111,10 @@ async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
 
 /** If an interrupted replacement made a second remote, retires that one: the object hands over the one in its status. */
 async function retireUnrecorded(context: ReconcileContext): Promise<void> {
-  const { object, kind, account } = context;
+  const { object, kind, record } = context;
   const { id } = object.status ?? {};
   const intent = openIntentOf(object);
-  if (!kind.replacement || id === undefined || !intent || account.isCreateFutile(object, intent)) return;
+  if (!kind.replacement || id === undefined || !intent || record.isCreateFutile(intent)) return;
   const created = await findInterruptedCreate(context, intent);
   // The search has noted the origin of what it found.
   delete context.state.origin;
@@ -174,10 +174,10 @@ function prepareRetention(context: ReconcileContext): void {
   if (!intent || kind.location.type !== "collection") return;
   if (leavesItsRemote(object) && !isOrphan(object)) {
     const { account } = context;
-    if (!account.isCreateFutile(object, intent)) {
+    if (!context.record.isCreateFutile(intent)) {
       // While the time of the service is unknown, the intent counts as recorded just now.
       const time = account.serviceTime.isKnown ? serviceNow(context) : intent.last;
-      refuseUnsettled(account.createSettlement.remainingMs(object, intent, time));
+      refuseUnsettled(context.memory.createSettlement.remainingMs(object, intent, time));
     }
   }
   accountOf(context)?.collection(kind.resource).invalidateList();

@@ -1,4 +1,4 @@
-import { LONGEST_REFUSED_WAIT_MS, REFUSED_WAIT_MS } from "../../account/object-memory.ts";
+import { REFUSED_DELAYS } from "../../account/object-record.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
 import { isDeleting, type RefusedRequest, reconcileRequestedAt } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, RefusedBefore } from "../../objects/reconcile-error.ts";
@@ -31,7 +31,7 @@ export function noteRefusedRequest(context: ReconcileContext, error: ReconcileEr
   const before = recordOf(context);
   if (before && Date.parse(before.retryAt) > now(context)) return;
   const { reason, message } = error;
-  const retryAt = new Date(now(context) + (before ? LONGEST_REFUSED_WAIT_MS : REFUSED_WAIT_MS)).toISOString();
+  const retryAt = new Date(now(context) + (before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base) * 1000).toISOString();
   state.refusedRequest = { digest: state.asked, reason, message, retryAt };
 }
 
@@ -40,12 +40,12 @@ export function noteRefusedRequest(context: ReconcileContext, error: ReconcileEr
  * time to try again, or this process has seen for itself what the account refuses.
  */
 export function refusedBefore(context: ReconcileContext): RefusedBefore | undefined {
-  const { account, object, kind } = context;
+  const { account, memory, kind } = context;
   const record = recordOf(context);
-  if (!record || account.failures.of(object.metadata.uid)) return undefined;
-  if (record.reason === "ReplacementRequired" && account.support(kind.resource, "update") !== "supported")
+  if (!record || account.failures.of(context.record)) return undefined;
+  if (record.reason === "ReplacementRequired" && account.operations.of(kind.resource, "update") !== "supported")
     return undefined;
-  if (account.retriesRefused && Date.parse(record.retryAt) <= now(context)) return undefined;
+  if (memory.retriesRefused && Date.parse(record.retryAt) <= now(context)) return undefined;
   return new RefusedBefore(record.reason, record.message);
 }
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
+import type { Module } from "../../gateway/resource.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
@@ -60,7 +61,7 @@ describe("a module whose deletion is not documented", () => {
       expect(scene.reason(object)).toMatch(/^Available/);
       await change(object, { saml });
       verbs();
-      await scene.confirmLack({ name: HTTPSEdgeRoute.modules["saml"]?.name ?? "" }, "delete");
+      await scene.confirmLack(HTTPSEdgeRoute.modules["saml"] as Module, "delete");
       await end(object);
       expect(verbs()).toEqual(["getModule route_saml", "putModule route_saml"]);
     },

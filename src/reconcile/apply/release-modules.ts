@@ -34,7 +34,7 @@ export async function removeModule(context: ReconcileContext, member: string, re
   const { kind, account } = context;
   const module = kind.modules[member];
   if (!module) throw new TypeError(`${kind.kind} declares no operation that removes ${member}`);
-  if (account.supports(module, "delete") && (await tryRemove(context, member, module, remote))) {
+  if (account.operations.mayTry(module, "delete") && (await tryRemove(context, member, module, remote))) {
     return { ...remote, [member]: null };
   }
   const seen = fromAnswer(kind.spec, remote)[member] as Body;
@@ -48,10 +48,10 @@ export async function removeModule(context: ReconcileContext, member: string, re
 
 async function tryRemove(context: ReconcileContext, member: string, module: Module, remote: Remote): Promise<boolean> {
   const { account } = context;
-  account.operationTried(module, "delete");
+  account.operations.tried(module, "delete");
   const removed = await isRemoved(context, member, module, remote);
-  if (removed) account.operationAccepted(module, "delete");
-  else account.operationRefused(module, "delete");
+  if (removed) account.operations.accepted(module, "delete");
+  else account.operations.refused(module, "delete");
   return removed;
 }
 
@@ -144,8 +144,8 @@ export async function recordHandedOverModules(context: ReconcileContext, found: 
 }
 
 /** A module that this object has created counts as created by the object that sets it next. */
-function leaveModulesToOthers({ object, account }: ReconcileContext, id: string, wanted: readonly string[]): void {
-  account.leaveModules(
+function leaveModulesToOthers({ object, memory }: ReconcileContext, id: string, wanted: readonly string[]): void {
+  memory.leaveModules(
     id,
     wanted.filter((field) => object.status?.moduleOrigins?.[field] === "Created"),
   );

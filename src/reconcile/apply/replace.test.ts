@@ -275,7 +275,7 @@ describe("a renewed certificate", () => {
     for (const name of ["second", "third"] as const) {
       scene.cluster.setSecret("tls", keyPair(name));
       await scene.reconcile(object);
-      scene.account.deferredDeletes.defer("cert_1", [3600, 3600]);
+      scene.memory.of(object).deferDelete("cert_1", { base: 3600, cap: 3600, jitter: 0 });
     }
     scene.cluster.delete(object);
     await scene.settle(object, 3);

@@ -15,11 +15,9 @@ import { create } from "./create.ts";
 import { deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
 import { deleteUnused } from "./delete-unused.ts";
 
-/**
- * Seconds until the next attempt to delete a replaced remote: the first delay, and the longest. It doubles each time.
- */
-const STILL_USED = [2, 300] as const;
-const REFUSED = [300, 3600] as const;
+/** How long a replaced remote waits before it is looked at again. */
+const STILL_USED = { base: 2, cap: 300, jitter: 0 };
+const REFUSED = { base: 300, cap: 3600, jitter: 0 };
 
 /** A list up to this old suffices to see that a replaced remote is still used. Milliseconds. */
 const STILL_USED_MS = 60_000;
@@ -57,21 +55,21 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
  */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
-    if (id !== context.state.remote?.id && context.account.deferredDeletes.secondsUntil(id) === 0)
+    if (id !== context.state.remote?.id && context.record.secondsUntilDelete(id) === 0)
       await deleteUnlessUsed(context, id).catch((error: unknown) => {
         // Whether it is used is unknown. Trying later harms nobody, and an old remote must not stop what is new.
         if (!(error instanceof UnreadableKind)) throw error;
-        context.account.deferredDeletes.defer(id, STILL_USED);
+        context.record.deferDelete(id, STILL_USED);
       });
   }
 }
 
 async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<void> {
-  const { state, account } = context;
+  const { state, record } = context;
   const { users, hidden, assertValid } = await usageOf(context, id, STILL_USED_MS);
   refuseUnreadableHolder(context, id, "InUse");
   if (users.length + hidden.length > 0 || (await mayKeyBeUsed(context, id))) {
-    account.deferredDeletes.defer(id, hidden.length > 0 && !users.some((user) => user.object) ? REFUSED : STILL_USED);
+    record.deferDelete(id, hidden.length > 0 && !users.some((user) => user.object) ? REFUSED : STILL_USED);
     return;
   }
   try {
@@ -88,9 +86,9 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
  * It is safe to delete a remote later, and an old one must not stop what is new. Throws the error unless it is a
  * refusal. After a 401 no request succeeds.
  */
-function tryLater({ account, cluster, object }: ReconcileContext, id: string, error: unknown): void {
+function tryLater({ record, cluster, object }: ReconcileContext, id: string, error: unknown): void {
   if (!isRefused(error) || isUnauthorized(error)) throw error;
-  account.deferredDeletes.defer(id, REFUSED);
+  record.deferDelete(id, REFUSED);
   const { status = 0, message } = error;
   // A user that cannot be seen may still use the remote.
   if ([400, 409, 422].includes(status)) return;

@@ -25,10 +25,10 @@ export async function sendPlan(
   if (!canBeSent(context, needed)) return undefined;
   try {
     const updated = await applyPlan(context, desired, needed, remote);
-    context.account.forgetUnansweredUpdate(context.object);
+    context.record.forgetUnansweredUpdate();
     return updated;
   } catch (error) {
-    if (mayBeCarriedOut(error)) context.account.recordUnansweredUpdate(context.object);
+    if (mayBeCarriedOut(error)) context.record.recordUnansweredUpdate(context.object);
     const refused = refusedChange(context, needed, error);
     if (!refused) throw error;
     return refused;
@@ -63,16 +63,16 @@ async function sendUpdate(
   const { kind, account } = context;
   const remotes = updatableRemotesOf(context);
   try {
-    account.operationTried(kind.resource, "update");
+    account.operations.tried(kind.resource, "update");
     const updated = await remotes.update(id, body, changeOptions(context, desired));
-    account.operationAccepted(kind.resource, "update");
+    account.operations.accepted(kind.resource, "update");
     return updated;
   } catch (error) {
     if (isNotFound(error) && kind.location.type === "modules") throw remoteMissing(context, id, error);
     const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;
-    account.operationRefused(kind.resource, "update");
+    account.operations.refused(kind.resource, "update");
     return undefined;
   }
 }
@@ -80,7 +80,10 @@ async function sendUpdate(
 function canBeSent({ account, kind }: ReconcileContext, { body, frozen, undocumented }: Plan): boolean {
   if (frozen.length > 0) return false;
   if (Object.keys(body).length === 0) return true;
-  return account.supports(kind.resource, "update") && (undocumented.length === 0 || account.triesUndocumented);
+  return (
+    account.operations.mayTry(kind.resource, "update") &&
+    (undocumented.length === 0 || account.operations.triesUndocumented)
+  );
 }
 
 /**

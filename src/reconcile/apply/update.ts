@@ -28,13 +28,13 @@ const ROUNDS = 3;
 export async function update(context: ReconcileContext, desired: Desired, known: Remote): Promise<Remote> {
   const remote = await bringToSpec(context, desired, known);
   // The service lacks the operation. The next process would try it again for the mark alone.
-  if (context.account.support(context.kind.resource, "update") !== "supported" && lacksMark(context, remote))
+  if (context.account.operations.of(context.kind.resource, "update") !== "supported" && lacksMark(context, remote))
     noteRefusedMark(context, remote);
   return remote;
 }
 
 async function bringToSpec(context: ReconcileContext, desired: Desired, known: Remote): Promise<Remote> {
-  const found = context.account.hasUnansweredUpdate(context.object) ? await readAgain(context, known) : known;
+  const found = context.record.hasUnansweredUpdate(context.object) ? await readAgain(context, known) : known;
   let needed = planFor(context, desired, found);
   if (isEmpty(needed) && !hasStaleMark(context, found)) return found;
   let remote = found;
@@ -102,20 +102,19 @@ async function withoutChange(
   needed: Plan,
   refusal: Blocked,
 ): Promise<Remote> {
-  const { account, object } = context;
   if ("metadata" in needed.body && takesMark(context, remote)) {
     recordRefusedMark(context, remote);
     return update(context, desired, remote);
   }
   // The service refuses the update without the mark as well, so the mark may not be the cause.
-  account.forgetRefusedMark(object);
+  context.record.forgetRefusedMark();
   context.state.refusedMark = null;
   if (refusal.reason !== "UpdateUnsupported" || !mayBeRecreated(context)) throw refusal;
   return recreateInPlace(context, desired, remote, needed);
 }
 
 function recordRefusedMark(context: ReconcileContext, remote: Remote): void {
-  context.account.recordRefusedMark(context.object, remote.id);
+  context.record.recordRefusedMark(remote.id);
   noteRefusedMark(context, remote);
 }
 
@@ -153,7 +152,7 @@ function checkAnswer(
   const planned = planFor(context, { ...desired, secrets: [] }, remote, applied);
   // A module that the service cannot remove was disabled instead. No more can be done.
   const remaining = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
-  const rounds = context.account.corrections.record(context.object, sent.fields, drifted || !isEmpty(remaining));
+  const rounds = context.record.corrections.record(context.object, sent.fields, drifted || !isEmpty(remaining));
   if (isEmpty(remaining)) return remote;
   context.state.remote = remote;
   if (rounds < ROUNDS) {
@@ -211,12 +210,12 @@ const hasStaleMark = (context: ReconcileContext, remote: Remote): boolean =>
 /** Whether the remote lacks the owner mark of this object, and it can be written. */
 const takesMark = (context: ReconcileContext, remote: Remote): boolean =>
   lacksMark(context, remote) &&
-  context.account.supports(context.kind.resource, "update") &&
+  context.account.operations.mayTry(context.kind.resource, "update") &&
   secondsUntilMark(context, remote.id) === 0;
 
 /** Whether the remote lacks the owner mark of this object, and updates may have it. */
 const lacksMark = ({ owner, account, kind }: ReconcileContext, remote: Remote): boolean =>
-  (account.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
+  (account.operations.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
   ownerMarkOf(remote) !== ownerMark(owner) &&
   canBeMarked(metadataOf(remote), owner);
 
@@ -248,7 +247,7 @@ function hasNewValues(context: ReconcileContext, { secrets, digest }: Desired): 
 async function readAgain(context: ReconcileContext, { id }: Remote): Promise<Remote> {
   const remote = await readRemote(context, id);
   if (!remote) throw new Outdated(`${id} is gone`);
-  context.account.forgetUnansweredUpdate(context.object);
+  context.record.forgetUnansweredUpdate();
   return remote;
 }
 
@@ -264,14 +263,14 @@ function reasonToReport(
   needed: Plan,
   drifted: boolean,
 ): DriftReason | undefined {
-  const { object, account } = context;
+  const { object, record } = context;
   const reported = conditionOf(object.status, "Drifted");
   const fields = differingFields(needed);
   const normalises =
     reported?.reason === "RemoteNormalises" &&
     reported.observedGeneration === object.metadata.generation &&
     fields.every((field) => object.status?.drift?.includes(field));
-  const gaveUp = normalises || account.corrections.count(object, fields) >= ROUNDS;
+  const gaveUp = normalises || record.corrections.count(object, fields) >= ROUNDS;
   if (gaveUp && !hasNewValues(context, desired)) return "RemoteNormalises";
   return drifted && object.spec.driftPolicy === "Report" ? "RemoteDiffers" : undefined;
 }
@@ -311,7 +310,7 @@ async function recreateInPlace(
   remote: Remote,
   needed: Plan,
 ): Promise<Remote> {
-  context.account.corrections.record(context.object, differingFields(needed), true);
+  context.record.corrections.record(context.object, differingFields(needed), true);
   return update(context, desired, await recreate(context, desired, remote));
 }
 
@@ -321,12 +320,12 @@ async function recreateInPlace(
  */
 function refuseUntilUnsupported(context: ReconcileContext, { frozen, undocumented }: Plan): void {
   const { kind, account } = context;
-  if (frozen.length > 0 || (undocumented.length > 0 && !account.triesUndocumented)) return;
-  if (account.support(kind.resource, "update") === "unsupported" || wasReplacementRequired(context)) return;
+  if (frozen.length > 0 || (undocumented.length > 0 && !account.operations.triesUndocumented)) return;
+  if (account.operations.of(kind.resource, "update") === "unsupported" || wasReplacementRequired(context)) return;
   throw new Retry(
     "UpdateUnsupported",
     `Waiting to try again, no action is needed yet: the service refuses to update ${withArticle(kind.resource.title)}`,
-    { afterSeconds: Math.max(account.secondsUntilTry(kind.resource, "update"), 1) },
+    { afterSeconds: Math.max(account.operations.secondsUntilTry(kind.resource, "update"), 1) },
   );
 }
 

@@ -106,8 +106,8 @@ export function refuseAdoption({ cluster, object }: ReconcileContext, what: stri
 }
 
 /** Whether no other object has this remote or is about to get it. Objects that only observe it do not count. */
-export const isUnclaimed = ({ account, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
-  cluster.othersWithRemoteID(kind, id, object).every(isObserver) && !account.isClaimedByOther(id, object);
+export const isUnclaimed = ({ memory, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
+  cluster.othersWithRemoteID(kind, id, object).every(isObserver) && !memory.isClaimedByOther(id, object);
 
 /** The oldest of several remotes that may be this object's. The others stay, and an event names them. */
 export function oldestOf({ changes }: ReconcileContext, remotes: readonly Remote[]): Remote | undefined {

@@ -1,4 +1,4 @@
-import { type Loss, MAX_RECHECK_MS, type MissingRemote } from "../../account/mass-loss-guard.ts";
+import { type Loss, type MissingRemote, RECHECK_DELAYS } from "../../account/mass-loss-guard.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -45,7 +45,7 @@ export function refuseCreateInMassLoss(context: ReconcileContext): void {
   if (!lossGuard.isSuspected || lossGuard.isConfirmed(credentialsOf(context))) return;
   const loss = countLoss(context, [context.kind], (object) => !isDeleting(object));
   // An object without a remote is in no list, so no list delta triggers its reconcile. It has to be retried by time.
-  if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, MAX_RECHECK_MS / 1000);
+  if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, RECHECK_DELAYS.cap);
 }
 
 /** Records that the remote of this object is certainly gone and may be created again. */

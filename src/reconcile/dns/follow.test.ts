@@ -213,7 +213,6 @@ describe("the condition DNSReady", () => {
     await again(object);
     expect(ready(object)).toMatchObject({ reason: "DNSRecordMissing" });
     scene.restart();
-    scene.dns.withoutEndpoint.clear();
     fault = new TypeError("a fault of the program");
     await expect(again(object)).rejects.toBe(fault);
     scene.cluster.writeDNSEndpoint = () => Promise.reject(fault);

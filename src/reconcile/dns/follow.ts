@@ -30,8 +30,8 @@ export interface DNSOutcome {
  * service about it again. Problems with DNS appear in the condition DNSReady, and stop nothing else.
  */
 export async function followDNS(context: ReconcileContext, remote: Remote): Promise<DNSOutcome> {
-  const { object, dns } = context;
-  dns.withdrawals.delete(object.metadata.uid);
+  const { dns, record } = context;
+  record.withdrawal = undefined;
   const records = recordsOf(context, remote);
   const { writes, looks } = settingsOf(context);
   if (records.length === 0) return { remote, conditions: [] };
@@ -39,7 +39,7 @@ export async function followDNS(context: ReconcileContext, remote: Remote): Prom
   if (problem && (writes || !looks)) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
   if (!looks)
     return writes ? { remote, conditions: [unseen], afterSeconds: SETTLED_SECONDS } : { remote, conditions: [] };
-  const seen = await Promise.all(records.map(async (record) => ({ record, check: await dns.check(record) })));
+  const seen = await Promise.all(records.map(async (one) => ({ record: one, check: await dns.check(one) })));
   const condition = conditionFor(seen, writes);
   if (condition.status !== "True") return { remote, conditions: [condition], afterSeconds: WAITING_SECONDS };
   return afterSeen(context, remote, condition);
@@ -64,16 +64,16 @@ const unseen: KindCondition = {
  * its records are checked. Each process looks for it until it has seen that there is none. Checking records costs no
  * request to Kubernetes.
  */
-async function removeFormer({ cluster, dns, object }: ReconcileContext): Promise<KindCondition | undefined> {
-  if (!conditionOf(object.status, "DNSReady") || dns.withoutEndpoint.has(object.metadata.uid)) return undefined;
+async function removeFormer({ cluster, record, object }: ReconcileContext): Promise<KindCondition | undefined> {
+  if (!conditionOf(object.status, "DNSReady") || record.hasNoEndpoint) return undefined;
   const problem = await problemOf(cluster.deleteDNSEndpoint(object));
-  if (!problem) dns.withoutEndpoint.add(object.metadata.uid);
+  record.hasNoEndpoint = !problem;
   return problem;
 }
 
 async function write(context: ReconcileContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
-  const { cluster, dns, object } = context;
-  dns.withoutEndpoint.delete(object.metadata.uid);
+  const { cluster, record, object } = context;
+  record.hasNoEndpoint = false;
   const content = endpointFor(records, settingsOf(context).externalDNS, !leavesItsRemote(object));
   return problemOf(cluster.writeDNSEndpoint(object, content));
 }

@@ -120,7 +120,6 @@ describe("a domain that is deleted", () => {
     const object = await given(externalDNS);
     await scene.delete(object);
     await later(object, 9 * 60);
-    scene.dns.withdrawals.clear();
     scene.restart();
     await later(object, 2 * 60);
     expect(remotes()).toHaveLength(1);

@@ -1,8 +1,9 @@
+import type { Withdrawal } from "../../account/object-record.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { getRemote, type ReconcileContext } from "../context.ts";
-import type { DNS, RecordCheck, Withdrawal } from "../dns.ts";
+import type { DNS, RecordCheck } from "../dns.ts";
 import { settingsOf } from "./settings.ts";
 
 /** The longest time that the release of a name waits until its records are gone. */
@@ -68,11 +69,9 @@ function hasEndpoint(object: ManagedObject, dns: DNS): boolean {
   return settingsOf({ object, dns }).writes && reason !== undefined && reason !== "DNSEndpointNotWritten";
 }
 
-function begin({ dns, object, clock }: ReconcileContext): Withdrawal {
-  const { uid } = object.metadata;
-  const withdrawal = dns.withdrawals.get(uid) ?? { began: clock.now() };
-  dns.withdrawals.set(uid, withdrawal);
-  return withdrawal;
+function begin({ record, clock }: ReconcileContext): Withdrawal {
+  record.withdrawal ??= { began: clock.now() };
+  return record.withdrawal;
 }
 
 interface Remaining {

@@ -48,7 +48,7 @@ describe("an object that belongs to a GatewayAccount which is known only now", (
     expect(await reconcileMoved(scene.contextFor(object))).toEqual({ stale: true });
     expect(changes()).toEqual([]);
     const intent = signedIntentOf(scene.cluster.now(object)) as SignedIntent;
-    expect(scene.account.isCreateFutile(scene.cluster.now(object), intent)).toBe(true);
+    expect(scene.memory.of(object).isCreateFutile(intent)).toBe(true);
     await scene.reconcile(object);
     expect(changes().map((call) => call.split(" ")[0])).toEqual(["create"]);
   });

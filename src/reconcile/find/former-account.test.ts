@@ -47,7 +47,7 @@ describe("a create whose outcome is unknown when the spec comes to name another 
     await scene.clock.advance(2 * DEADLINE_MS);
     scene.resetCounts();
     expect(await scene.reconcile(object)).toEqual({ stale: true });
-    expect(scene.account.isCreateFutile(object, intent)).toBe(true);
+    expect(scene.memory.of(object).isCreateFutile(intent)).toBe(true);
     expect(scene.cluster.writes).toEqual([]);
     expect(scene.gateway.remote(EventSubscription.resource, scene.idOf(audit))?.["sources"]).toBeNull();
   });
@@ -75,13 +75,13 @@ describe("a create whose outcome is unknown when the spec comes to name another 
     scene.specifiedAccountName = "second";
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);
-    expect(scene.account.isCreateFutile(object, intent)).toBe(false);
+    expect(scene.memory.of(object).isCreateFutile(intent)).toBe(false);
     await scene.clock.advance(2 * DEADLINE_MS);
     scene.resetCounts();
     expect(await scene.reconcile(object)).toEqual({ stale: true });
     // the status must not say that the remote was created
     expect(scene.cluster.writes).toEqual([]);
-    expect(scene.account.isCreateFutile(object, intent)).toBe(true);
+    expect(scene.memory.of(object).isCreateFutile(intent)).toBe(true);
     expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
   });
 });

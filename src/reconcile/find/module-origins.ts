@@ -34,18 +34,18 @@ function newModules({ kind, object }: Pick<ReconcileContext, "kind" | "object">)
 /** Members that have to be read before the object sets them for the first time. */
 export const membersToRead = (context: ReconcileContext, id: string): string[] =>
   newModules(context)
-    .filter(({ field }) => !context.account.isLeftModule(id, field))
+    .filter(({ field }) => !context.memory.isLeftModule(id, field))
     .map(({ member }) => member);
 
 /** Call it when the members of `membersToRead` were read, before anything is sent. */
 export function noteModuleOrigins(context: ReconcileContext, remote: Remote): void {
-  const { kind, object, state, account } = context;
+  const { kind, object, state, memory } = context;
   if (kind.location.type !== "modules") return;
   const { moduleOrigins: known = {} } = object.status ?? {};
-  account.forgetLeftModules(remote.id, Object.keys(known));
+  memory.forgetLeftModules(remote.id, Object.keys(known));
   const found = newModules(context).map(({ field, member }): [string, Origin] => {
     const wasThere = !isUnset(remote[member]) && !isSwitchedOff(remote[member]);
-    return [field, wasThere && !account.isLeftModule(remote.id, field) ? "Adopted" : "Created"];
+    return [field, wasThere && !memory.isLeftModule(remote.id, field) ? "Adopted" : "Created"];
   });
   state.moduleOrigins = { ...known, ...Object.fromEntries(found) };
 }

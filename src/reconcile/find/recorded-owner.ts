@@ -1,4 +1,4 @@
-import { LONGEST_REFUSED_WAIT_MS, REFUSED_WAIT_MS } from "../../account/object-memory.ts";
+import { REFUSED_DELAYS } from "../../account/object-record.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
@@ -29,8 +29,8 @@ export function noteRefusedMark({ object, owner, state, clock }: ReconcileContex
   const before = status?.id === id && status.refusedMark?.owner === ownerMark(owner) ? status.refusedMark : undefined;
   const now = clock.date().getTime();
   if (before && Date.parse(before.retryAt) > now) return;
-  const waitMs = before ? LONGEST_REFUSED_WAIT_MS : REFUSED_WAIT_MS;
-  state.refusedMark = { owner: ownerMark(owner), retryAt: new Date(now + waitMs).toISOString() };
+  const seconds = before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base;
+  state.refusedMark = { owner: ownerMark(owner), retryAt: new Date(now + seconds * 1000).toISOString() };
 }
 
 /**

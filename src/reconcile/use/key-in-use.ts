@@ -64,7 +64,7 @@ export async function mayKeyBeUsed(context: ReconcileContext, id: string): Promi
 
 /** What this process has seen counts most, since a person may have changed the Secret. */
 const knownOf = (context: ReconcileContext, id: string): KnownKey => ({
-  digest: context.account.tokenDigestOf(id),
+  digest: context.memory.tokenDigestOf(id),
   record: tokenRecordOf(context, id),
 });
 
@@ -76,11 +76,11 @@ async function noteStoredToken(
   id: string,
   { secretName, key }: { secretName: string; key: string },
 ): Promise<void> {
-  const { object, cluster, account } = context;
+  const { object, cluster, memory } = context;
   if (!isUnknown(knownOf(context, id))) return;
   const secret = await cluster.secret(object.metadata.namespace, secretName);
   const token = secret?.annotations[secretAnnotations.remoteID] === id ? secret.data[key] : undefined;
-  if (token) account.recordToken(id, token);
+  if (token) memory.recordToken(id, token);
 }
 
 const namesOf = (users: readonly KeyUser[]): string => {

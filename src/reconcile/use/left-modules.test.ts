@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { Scene } from "../../../test/fakes/reconcile/scene.ts";
+import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -7,6 +7,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { reconcile } from "../reconcile.ts";
 
 let scene: Scene;
 
@@ -111,6 +112,19 @@ describe("a route that has the policy in a module, and no object any more", () =
       scene.gateway.change(HTTPSEdgeRoute.resource, routeId, restriction(scene.idOf(branch))),
     );
     await isKept(branch);
+  });
+
+  it("3.8: waits for an edit that nobody answered also when its key is one of another account by now", async () => {
+    const other = new Scene({ beside: scene }).account;
+    other.remotes(HTTPSEdgeRoute);
+    await scene.clock.advance(3_600_000);
+    await scene.given(IPPolicy, "branch");
+    const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
+    scene.gateway.swallow("putModule");
+    await scene.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("branch") }));
+    scene.cluster.delete(object);
+    await reconcile({ ...scene.contextFor(object), account: other }, { resyncSeconds: RESYNC_SECONDS });
+    expect(scene.reason(object)).toMatch(/^Deleting: Waiting until it is certain that no interrupted change arrives/);
   });
 
   it("keeps the policy: the service refused the edit", async () => {

@@ -56,8 +56,8 @@ export const isAnswered = (object: ManagedObject): boolean =>
   conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
 
 /** An interrupted change may arrive after the object is gone, and would then set a module that nobody knows of. */
-export function waitForInterruptedChanges({ account }: ReconcileContext): void {
-  const seconds = account.unansweredChangeSeconds;
+export function waitForInterruptedChanges({ record }: ReconcileContext): void {
+  const seconds = record.unansweredChangeSeconds;
   if (seconds === 0) return;
   throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {
     afterSeconds: seconds + 0.5,

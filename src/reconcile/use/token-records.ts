@@ -14,13 +14,9 @@ export const tokenRecordOf = ({ state, object }: Pick<ReconcileContext, "state" 
   (state.tokenDigests ?? object.status?.tokenDigests)?.[id];
 
 /** Records the token of a remote that this process has seen. Call it before the token is stored. */
-export function recordToken(
-  { account, cluster, state, object }: ReconcileContext,
-  { id }: Remote,
-  token: string,
-): void {
-  account.recordToken(id, token);
-  const digest = account.tokenDigestOf(id);
+export function recordToken({ memory, cluster, state, object }: ReconcileContext, { id }: Remote, token: string): void {
+  memory.recordToken(id, token);
+  const digest = memory.tokenDigestOf(id);
   if (digest !== undefined) note({ state, object }, id, cluster.tokenRecordOf(digest));
 }
 
@@ -30,8 +26,8 @@ export function recordToken(
  * restored, and its status may have been lost.
  */
 export function recordLostToken(context: ReconcileContext, remote: Remote): void {
-  const { account, object } = context;
-  if (account.tokenDigestOf(remote.id) !== undefined || tokenRecordOf(context, remote.id) !== undefined) return;
+  const { memory, object } = context;
+  if (memory.tokenDigestOf(remote.id) !== undefined || tokenRecordOf(context, remote.id) !== undefined) return;
   const isRecovered = context.changes.some((one) => one.type === "Recovered" && one.id === remote.id);
   if (isRecovered && wasCreatedInLifetimeOf(object, remote["created_at"])) note(context, remote.id, NOBODY);
 }

@@ -113,9 +113,9 @@ const namesID = (kind: Kind, { spec }: ManagedObject, id: string): boolean =>
  * Whether an object may have sent a create whose outcome is unknown. Its body may have everything to which the spec
  * refers.
  */
-function mayBeCreating({ account }: ReconcileContext, object: ManagedObject): boolean {
+function mayBeCreating({ memory }: ReconcileContext, object: ManagedObject): boolean {
   const intent = isDeleting(object) || object.status?.id === undefined ? openIntentOf(object) : undefined;
-  return intent !== undefined && !account.isCreateFutile(object, intent);
+  return intent !== undefined && !memory.known(object.metadata.uid)?.isCreateFutile(intent);
 }
 
 function isListRecent({ account, clock }: ReconcileContext, kind: Kind, maxAgeMs: number): boolean {

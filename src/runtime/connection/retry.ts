@@ -1,4 +1,4 @@
-import { fullJitter, type Random } from "../backoff.ts";
+import { delayAfter, type Random } from "../backoff.ts";
 import { type Clock, sleep } from "../clock.ts";
 import { TimedOut } from "../deadline.ts";
 import { KubeError, KubeUnreachable } from "./errors.ts";
@@ -24,7 +24,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
     } catch (error) {
       const after = retryDelaySeconds(error, repeatable);
       if (after === undefined || failures + 1 >= attempts) throw error;
-      await sleep(clock, (after + fullJitter(backoff, failures, random)) * 1000, signal).catch((reason) => {
+      await sleep(clock, (after + delayAfter(backoff, failures, random)) * 1000, signal).catch((reason) => {
         throw reason instanceof TimedOut ? error : reason;
       });
     }

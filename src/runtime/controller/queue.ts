@@ -1,4 +1,4 @@
-import { type BackoffOptions, fullJitter, type Random } from "../backoff.ts";
+import { type BackoffOptions, delayAfter, type Random } from "../backoff.ts";
 import type { Clock, Timer } from "../clock.ts";
 import { Flows } from "./flows.ts";
 import { Heap } from "./heap.ts";
@@ -125,7 +125,7 @@ export class Queue {
     const failures = this.failures(key);
     this.#failures.set(key, failures + 1);
     this.#observer.retried();
-    this.add(key, { priority, afterSeconds: atLeastSeconds + fullJitter(backoff, failures, this.#random) });
+    this.add(key, { priority, afterSeconds: atLeastSeconds + delayAfter(backoff, failures, this.#random) });
   }
 
   /** Forgets the failures of a key, which may be waiting or not. */

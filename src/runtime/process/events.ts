@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { delayAfter } from "../backoff.ts";
 import { type Clock, sleep, systemClock } from "../clock.ts";
 import type { KubeClient } from "../connection/client.ts";
 import { isAlreadyExists, isNotFound, isTooManyRequests, isUnreachable } from "../connection/errors.ts";
@@ -44,6 +45,7 @@ const events: ResourceType = { group: "events.k8s.io", version: "v1", plural: "e
 
 const queueLimit = 1000;
 const attempts = 3;
+const backoff = { base: 1, cap: 2, jitter: 0 };
 const bucket = { burst: 25, perSecond: 1 / 300 };
 const seriesEndsAfter = 6 * 60_000;
 
@@ -138,7 +140,7 @@ export class EventRecorder {
           this.#options.log.debug({ error, reason: series.input.reason }, "Event not written");
           return;
         }
-        await sleep(this.#clock, 1000 * 2 ** failures, this.#stop.signal).catch(() => {});
+        await sleep(this.#clock, delayAfter(backoff, failures, Math.random) * 1000, this.#stop.signal).catch(() => {});
       }
     }
   }

@@ -1,6 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import { onTestFinished } from "vitest";
 import type { RecordedIDs } from "../../../src/account/key-proof.ts";
+import { ObjectMemory } from "../../../src/account/object-memory.ts";
 import { type Config, readConfig } from "../../../src/config.ts";
 import { ipPolicies, routeOidc } from "../../../src/gateway/resources/index.ts";
 import { GatewayAccount } from "../../../src/kinds/gateway-account.ts";
@@ -97,6 +98,7 @@ export class AccountScene {
   #accounts: Accounts;
   /** Of the present process. */
   keyRecords!: KeyRecords;
+  memory!: ObjectMemory;
   readonly #secretsWatched: boolean;
 
   private constructor(server: FakeApiServer, transport: Transport, service: Service, options: SceneOptions) {
@@ -271,6 +273,7 @@ export class AccountScene {
   }
 
   #start(): Accounts {
+    this.memory = new ObjectMemory({ clock: this.clock, deadlineMs: 30_000 });
     this.keyRecords = new KeyRecords({
       client: this.#client,
       namespace: "operator",
@@ -288,6 +291,7 @@ export class AccountScene {
       readSecret: this.#readSecret,
       store: () => this.store,
       keyRecords: this.keyRecords,
+      memory: this.memory,
       assertMaySend: () => {},
       onListDelta: () => {},
       onAvailabilityChange: (keys, available) => this.availabilityChanges.push([keys.map(nameOf), available]),

@@ -1,6 +1,7 @@
 import { Account } from "../../../src/account/account.ts";
 import { digestOf, type RecordedIDs } from "../../../src/account/key-proof.ts";
-import { OperationSupport } from "../../../src/account/operation-support.ts";
+import { ObjectMemory } from "../../../src/account/object-memory.ts";
+import type { Operations } from "../../../src/account/operation-support.ts";
 import { type Lane, RequestBudget } from "../../../src/account/requests/request-budget.ts";
 import { kinds } from "../../../src/kinds/index.ts";
 import { evidenceOf, type Source } from "../../../src/objects/evidence.ts";
@@ -54,7 +55,7 @@ export class Scene {
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
   readonly #listed = new Set<string>();
-  #operations: OperationSupport;
+  #memory: ObjectMemory;
   #account: Account;
   #clusterIDs: readonly [string, ...string[]];
 
@@ -63,7 +64,7 @@ export class Scene {
     this.#clusterIDs = [options.clusterID ?? "c1", ...(options.formerClusterIDs ?? [])];
     this.clock = options.beside?.clock ?? new VirtualClock();
     this.gateway = options.beside?.gateway ?? new FakeGateway(this.clock);
-    this.#operations = new OperationSupport(this.clock);
+    this.#memory = new ObjectMemory({ clock: this.clock, deadlineMs: DEADLINE_MS });
     this.#kinds = [...kinds, ...(options.extraKinds ?? [])];
     this.cluster = new FakeCluster(this.#kinds, this.clock);
     this.dns = new FakeDNS(this.clock);
@@ -92,6 +93,11 @@ export class Scene {
     return this.#clusterIDs[0];
   }
 
+  /** What the present process remembers of objects. */
+  get memory(): ObjectMemory {
+    return this.#memory;
+  }
+
   get account(): Account {
     return this.#account;
   }
@@ -114,6 +120,8 @@ export class Scene {
       cluster: this.cluster,
       dns: this.dns,
       account: this.#account,
+      memory: this.#memory,
+      record: this.#memory.of(object),
       clock: this.clock,
       lane: this.lane,
       signal: new AbortController().signal,
@@ -194,12 +202,12 @@ export class Scene {
   }
 
   /** Makes this process certain that the service lacks an operation. */
-  async confirmLack({ name }: { name: string }, verb: "update" | "delete"): Promise<void> {
-    this.#operations.refused(`${name}:${verb}`);
+  async confirmLack(resource: Operations, verb: "update" | "delete"): Promise<void> {
+    this.#account.operations.refused(resource, verb);
     await this.clock.advance(5 * 60_000);
-    this.#operations.written();
+    this.#account.operations.written();
     await this.clock.advance(5 * 60_000);
-    this.#operations.refused(`${name}:${verb}`);
+    this.#account.operations.refused(resource, verb);
   }
 
   #kindOf(object: ManagedObject): Kind {
@@ -222,9 +230,8 @@ export class Scene {
   #start(): Account {
     const { clock, gateway } = this;
     const { keyNow } = this.#options;
-    this.#operations = new OperationSupport(clock);
+    this.#memory = new ObjectMemory({ clock, deadlineMs: DEADLINE_MS });
     const account: Account = new Account({
-      operations: this.#operations,
       client: keyNow ? keyedClient(keyNow, (key) => account.keyProof.use(digestOf(key))) : gateway.asClient(),
       ...(keyNow && { key: { recorded: () => this.#recorded(), wayOut: () => "" } }),
       budget: new RequestBudget({ perMinute: 0, clock }),

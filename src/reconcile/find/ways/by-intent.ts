@@ -54,7 +54,7 @@ export async function findSuccessor(
 }
 
 async function findCreated(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
-  if (context.account.isCreateFutile(context.object, intent)) return undefined;
+  if (context.record.isCreateFutile(intent)) return undefined;
   return findInterruptedCreate(context, intent);
 }
 
@@ -71,7 +71,7 @@ export async function findInterruptedCreate(
   // The intent has the time of the service. A process that has just started learns that time from the first list.
   const isFirst = !context.account.serviceTime.isKnown;
   const early = isFirst ? await findSoFar(context, find) : undefined;
-  const wait = context.account.createSettlement.remainingMs(context.object, intent, serviceNow(context));
+  const wait = context.memory.createSettlement.remainingMs(context.object, intent, serviceNow(context));
   const created = early ?? (await findBySettlement(context, find, { wait, isListed: isFirst }));
   if (created) {
     if (context.kind.location.type === "collection") refuseUnreadableHolder(context, created.id, "OwnershipConflict");
@@ -81,7 +81,7 @@ export async function findInterruptedCreate(
     return created;
   }
   refuseUnsettled(wait);
-  context.account.recordFutileCreate(context.object, intent);
+  context.record.recordFutileCreate(intent);
   return undefined;
 }
 
@@ -152,7 +152,7 @@ async function selectCreated(
       candidates.filter((one) => isAsExpected(context, expected, one)),
     );
     // Another object may be looking for an equal remote without a mark at the same time.
-    if (remote) account.claim(remote.id, object);
+    if (remote) context.memory.claim(remote.id, object);
     return remote;
   };
   if (signed?.sent) {

@@ -129,7 +129,7 @@ const withID =
     all().find((remote) => remote.id === id);
 
 /** The intent of a create that may have been sent and whose outcome the status does not have. */
-function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
+function unsettledIntent({ object, record }: ReconcileContext): Intent | undefined {
   const intent = openIntentOf(object);
-  return intent && !account.isCreateFutile(object, intent) ? intent : undefined;
+  return intent && !record.isCreateFutile(intent) ? intent : undefined;
 }

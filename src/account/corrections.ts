@@ -12,21 +12,21 @@ interface Count {
 }
 
 /**
- * Counts how often in a row the same fields of an object were corrected. When the service or another client changes the
- * value back each time, the operator uses the count to stop correcting it.
+ * Counts how often in a row the same fields of one object were corrected. When the service or another client changes
+ * the value back each time, the operator uses the count to stop correcting it.
  */
-export class CorrectionCounter {
+export class Corrections {
   readonly #clock: Clock;
-  readonly #counts = new Map<string, Count>();
+  #last: Count | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   count(object: ManagedObject, fields: readonly string[]): number {
-    const known = this.#counts.get(object.metadata.uid);
-    const current = known?.correction === correctionOf(object, fields) && this.#clock.now() - known.at < MEMORY_MS;
-    return current ? known.count : 0;
+    const last = this.#last;
+    const isCurrent = last?.correction === correctionOf(object, fields) && this.#clock.now() - last.at < MEMORY_MS;
+    return isCurrent ? last.count : 0;
   }
 
   /**
@@ -34,17 +34,9 @@ export class CorrectionCounter {
    * fields.
    */
   record(object: ManagedObject, fields: readonly string[], repeated: boolean): number {
-    if (!repeated) {
-      this.#counts.delete(object.metadata.uid);
-      return 0;
-    }
-    const count = this.count(object, fields) + 1;
-    this.#counts.set(object.metadata.uid, { correction: correctionOf(object, fields), count, at: this.#clock.now() });
+    const count = repeated ? this.count(object, fields) + 1 : 0;
+    this.#last = repeated ? { correction: correctionOf(object, fields), count, at: this.#clock.now() } : undefined;
     return count;
-  }
-
-  forget(uid: string): void {
-    this.#counts.delete(uid);
   }
 }
 
