@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { basename } from "node:path";
+import { parse } from "node:path";
 import { terminalOf } from "./cli/terminal/terminal.ts";
 import { ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { faultIn } from "./http/fault.ts";
@@ -22,14 +22,14 @@ function fail(error: unknown): number {
   return 1;
 }
 
-/** The name of the file that kubectl runs as its plug-in `kubectl tunnelgateway`. */
+/** The name of the file that kubectl runs as its plug-in `kubectl tunnelgateway`, without the .js or .ts that npm may leave. */
 const PLUGIN = "kubectl-tunnelgateway";
 
 async function main([, program = "", ...argv]: readonly string[]): Promise<number> {
   // an operator that runs does not load the commands
   if (argv.length === 1 && argv[0] === "run") return operate({});
   const { dispatch } = await import("./cli/dispatch.ts");
-  const name = basename(program) === PLUGIN ? "kubectl tunnelgateway" : OPERATOR_NAME;
+  const name = parse(program).name === PLUGIN ? "kubectl tunnelgateway" : OPERATOR_NAME;
   return dispatch(argv, terminalOf(readTerminalConfig()), operate, name);
 }
 

@@ -110,7 +110,7 @@ const arrows: Record<string, readonly string[]> = {
 };
 
 /** What puts the parts together, and may import all of them. */
-const assembly = ["main", "run-operator", "config"];
+const assembly = ["main", "kubectl-tunnelgateway", "run-operator", "config"];
 
 /**
  * Of `reconcile`, its rooms may import what says how a reconcile goes on, and not the algorithm. Of `account`, they may

@@ -47,6 +47,55 @@ describe("the bill of materials of a release", () => {
   });
 });
 
+test("the package asks for the Node that its dependencies need, and the pages say so", async () => {
+  const { packages } = JSON.parse(await read("package-lock.json"));
+  const production = Object.values<Package & { engines?: { node?: string } }>(packages).filter(
+    ({ dev, devOptional }) => !dev && !devOptional,
+  );
+  // of `^20.19.0 || >=22.12.0`, the last part is open to the future
+  const oldest = production.flatMap(({ engines }) => / *>= *([\d.]+)[^|]*$/.exec(engines?.node ?? "")?.[1] ?? []);
+  const number = (version: string) => version.split(".").reduce((sum, part) => sum * 1000 + Number(part), 0);
+  const needed = oldest.map((version) => [...version.split("."), "0", "0"].slice(0, 3).join("."));
+  const newest = needed.reduce((one, other) => (number(one) > number(other) ? one : other));
+  const { engines } = JSON.parse(await read("package.json"));
+  expect(engines.node).toBe(`>=${newest}`);
+  const [short] = /\d+\.\d+/.exec(newest) ?? [];
+  const said = ["README.md", "CONTRIBUTING.md", "docs/plugin.md", "docs/support.md", "tools/plugin/krew.yaml"];
+  for (const page of [...said, "docs/decisions/0008-dependencies.md"]) {
+    expect(await read(page), page).toMatch(new RegExp(`Node(\\.js)? ${short} or newer`));
+  }
+});
+
+test("the page on what is supported names the versions that are tested", async () => {
+  const page = await read("docs/support.md");
+  const { devDependencies } = JSON.parse(await read("package.json"));
+  expect(page.match(new RegExp(`\\| ${devDependencies.node}`, "g"))).toHaveLength(2);
+  const modules = {
+    kubernetes: "k8s.io/kubernetes",
+    helm: "helm.sh/helm/v4",
+    "external-dns": "sigs.k8s.io/external-dns",
+  };
+  const more = { argocd: "github.com/argoproj/argo-cd/v3", "source-controller": "github.com/fluxcd/source-controller" };
+  for (const [tool, module] of Object.entries({ ...modules, ...more })) {
+    const [, version] =
+      new RegExp(`${module} v([\\d.]+)`).exec(await read(`tools/cluster/build/tools/${tool}/go.mod`)) ?? [];
+    expect(page, module).toMatch(new RegExp(`\\D${version?.replaceAll(".", "\\.")}\\D`));
+  }
+  const [, oldest] =
+    /^kubeVersion: ">=([\d.]+)\.0-0"$/m.exec(await read("charts/tunnel-gateway-operator/Chart.yaml")) ?? [];
+  expect(page).toContain(`| ${oldest} or newer; the chart refuses an older one |`);
+});
+
+test("the pages and examples that name a version to install name this one", async () => {
+  const { version } = JSON.parse(await read("package.json"));
+  for (const page of ["docs/plugin.md", "examples/ci/plan.yaml"]) {
+    const named = [...(await read(page)).matchAll(/(?:@|\/v|tunnelgateway-)(\d+\.\d+\.\d+)/g)].map(
+      ([, found]) => found,
+    );
+    expect(new Set(named), page).toEqual(new Set([version]));
+  }
+});
+
 test("the image has the Node of the tests, by a digest", async () => {
   const { devDependencies } = JSON.parse(await read("package.json"));
   const [, image] = /^ARG NODE_IMAGE=(.+)$/m.exec(await read("Dockerfile")) ?? [];

@@ -148,3 +148,19 @@ test("a release takes nothing from a cache", () => {
   expect(cached).toEqual([]);
   for (const action of Object.keys(off)) expect(actionsOf("release.yaml")).toContain(action);
 });
+
+test("the commands are tried on the oldest Node that the package takes", () => {
+  const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const steps = read("ci.yaml").jobs["oldest-node"]?.steps ?? [];
+  const [oldest] = steps.flatMap(({ with: given }) => given?.["node-version"] ?? []);
+  expect(engines.node).toBe(`>=${oldest}`);
+  expect(steps.at(-1)?.run).toContain("node dist/kubectl-tunnelgateway.js");
+});
+
+test("a release has what the pages tell people to install", () => {
+  expect(scriptsOf("release.yaml").join("\n")).toMatch(/\.ci\/plugin .*\n\s*gh release create .* release\/\*/);
+  expect(scriptsOf("release.yaml")).toContain("npm publish --provenance --loglevel=notice");
+  const { name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const plan = readFileSync(join(root, "examples/ci/plan.yaml"), "utf8");
+  expect(plan).toContain(`npm install --global ${name}@`);
+});

@@ -14,7 +14,7 @@ export interface Part {
 
 /** The site from its first page to its last. Titles of pages are their headings. */
 export const parts: readonly Part[] = [
-  { title: "Start", pages: ["docs/README.md", "docs/tutorial.md", "docs/first-steps.md"] },
+  { title: "Start", pages: ["docs/README.md", "docs/tutorial.md", "docs/first-steps.md", "docs/plugin.md"] },
   {
     title: "How to",
     pages: [
@@ -40,6 +40,7 @@ export const parts: readonly Part[] = [
     pages: [
       ...["docs/install.md", "docs/upgrade.md", "docs/uninstall.md", "docs/performance.md", "docs/scale.md"],
       ...["docs/alerts.md", "docs/traces.md", "docs/troubleshooting.md", "docs/backup.md", "docs/disaster-recovery.md"],
+      "docs/support.md",
     ],
   },
   { title: "Security and tenancy", pages: ["docs/security.md", "docs/tenancy.md", "SECURITY.md"] },

@@ -50,8 +50,5 @@ export function newDispatcher(options: DispatcherOptions): Dispatcher {
  * count as well there: a proxy is seldom of the same authority as a cluster.
  */
 function proxyTlsOf({ servername: _, ca, ...others }: TlsOptions): object {
-  return ca === undefined ? others : { ...others, ca: [...trusted(), ca] };
+  return ca === undefined ? others : { ...others, ca: [...tls.getCACertificates("default"), ca] };
 }
-
-/** Node 20 does not tell the authorities of NODE_EXTRA_CA_CERTS. */
-const trusted = (): readonly string[] => tls.getCACertificates?.("default") ?? tls.rootCertificates;

@@ -1,7 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { FINALIZER } from "../../src/schema/contract.ts";
 import { examples } from "../../tools/shared/examples.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { chart } from "./support/helm.ts";
 import { Installation, type Release, until } from "./support/installation.ts";
 import type { Pod } from "./support/pod.ts";
 import type { Recorded } from "./support/recording-proxy.ts";
@@ -101,6 +105,9 @@ describe("a release with one value", () => {
     const notes = await release.install();
     expect(notes).toContain("WARNING: no credentials are configured");
     expect(notes).toContain(`kubectl create secret generic ${SECRET}`);
+    expect(notes).toContain("\n  kubectl tunnelgateway status --all-namespaces\n");
+    const { home } = parse(await readFile(join(chart, "Chart.yaml"), "utf8"));
+    expect(notes).toContain(`Pages: ${home}\n`);
     operator = await release.operator();
   });
 

@@ -13,7 +13,7 @@ import { BUILD_MS, helmBinary } from "../../tools/cluster/build/build.ts";
  */
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
-const NEEDED = ["src", "charts", "crds", ".ci", ...["package.json", "package-lock.json", "tsconfig.json"]];
+const NEEDED = ["src", "charts", "crds", ".ci", "tools/plugin", "LICENSE", ...["package.json", "package-lock.json"]];
 
 let clones: string[] = [];
 let path: string;
@@ -26,7 +26,7 @@ afterAll(() => Promise.all(clones.map((directory) => rm(directory, { recursive: 
 
 async function clone(time: Date): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), `clone-${time.getFullYear()}-`));
-  for (const name of [...NEEDED, "tsconfig.build.json"]) {
+  for (const name of [...NEEDED, "tsconfig.json", "tsconfig.build.json"]) {
     await cp(join(root, name), join(directory, name), { recursive: true });
   }
   for (const file of await filesIn(directory)) await utimes(join(directory, file), time, time);
@@ -60,9 +60,10 @@ async function inEach(folder: string, command: string, ...args: string[]): Promi
   return found;
 }
 
-test("the program", async () => {
-  const [one, other] = await inEach("dist", "node_modules/.bin/tsc", "-p", "tsconfig.build.json");
-  expect(Object.keys(one ?? {})).toContain("main.js");
+test("the program, in the archive of the plug-in", async () => {
+  const [one, other] = await inEach("plugin", ".ci/plugin", "somebody", "plugin");
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  expect(Object.keys(one ?? {})).toEqual([`kubectl-tunnelgateway-${version}.tar.gz`, "tunnelgateway.yaml"]);
   expect(other).toEqual(one);
 });
 

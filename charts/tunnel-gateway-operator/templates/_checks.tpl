@@ -34,6 +34,7 @@
 {{- end }}
 {{- end }}
 {{- if and .Values.proxy.existingSecret (or .Values.proxy.http .Values.proxy.https) }}{{ fail "proxy.existingSecret takes the place of proxy.http and proxy.https: choose one" }}{{ end }}
+{{- if and (eq .Values.dnsPolicy "None") (not .Values.dnsConfig.nameservers) }}{{ fail "dnsPolicy: None needs dnsConfig.nameservers" }}{{ end }}
 {{- end }}
 
 {{- define "tunnel-gateway-operator.addressChecks" -}}

@@ -269,7 +269,7 @@ automountServiceAccountToken: true
 securityContext:
   {{- $user := .Values.runAsImageUser | ternary (dict "runAsUser" 65532 "runAsGroup" 65532) dict }}
   {{- toYaml (merge (dict) (.Values.podSecurityContext | default dict) $user) | nindent 2 }}
-{{- with .Values.image.pullSecrets }}
+{{- with .Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -283,6 +283,17 @@ tolerations:
 {{- end }}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .Values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 

@@ -39,6 +39,7 @@ export const terminalOn = (
 /** `noColour`: the user wants no colours, whatever the terminal can show. */
 export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
   const { stdin, stdout, stderr } = process;
+  stdout.on("error", endWithReader);
   const streams = { out: (text: string) => stdout.write(text), err: (text: string) => stderr.write(text) };
   return {
     ...terminalOn(streams, stdout.isTTY === true && !noColour),
@@ -47,6 +48,12 @@ export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
     columns: stdout.isTTY ? stdout.columns : undefined,
   };
+}
+
+/** Whoever read the output has ended, as `head` does. A program in C is ended by SIGPIPE then, which a shell shows as 141. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(141);
+  throw error;
 }
 
 async function ask(question: string): Promise<boolean> {

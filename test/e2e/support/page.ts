@@ -20,6 +20,8 @@ export class Shell {
   readonly substitutions: ReadonlyMap<string, string>;
   readonly #env: Readonly<Record<string, string>>;
   readonly #running = new Set<number>();
+  /** What the reader has set for the commands that follow. */
+  readonly #exports: string[] = [];
 
   constructor(
     directory: string,
@@ -32,7 +34,9 @@ export class Shell {
 
   /** Runs shell commands, and resolves with their output. With `until`, interrupts them when the output contains it. */
   async run(commands: string, until?: string): Promise<string> {
-    const child = spawn("bash", ["-euo", "pipefail", "-c", commands], {
+    if (/^export .+$/.test(commands)) this.#exports.push(commands);
+    const script = [...this.#exports, commands].join("\n");
+    const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
       cwd: this.directory,
       env: this.#env,
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,0 +1,1 @@
+@node "%~dp0..\lib\dist\kubectl-tunnelgateway.js" %*
