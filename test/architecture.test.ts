@@ -66,7 +66,7 @@ const arrows: Record<string, readonly string[]> = {
   "runtime/process": ["runtime", "runtime/connection", "runtime/controller"],
   schema: ["gateway"],
   kinds: ["schema", "gateway"],
-  generate: ["cli", "kinds", "schema", "gateway"],
+  generate: ["cli", "reconcile/decide", "kinds", "schema", "gateway"],
   plan: ["reconcile", "reconcile/desired", "reconcile/use", "operator/kubernetes", ...reconciler, ...runtime],
   cli: ["config", "http", "plan", "operator/kubernetes", "operator/installations", "kinds", ...reconciler, ...runtime],
   objects: ["schema", "gateway", "runtime"],
@@ -122,7 +122,7 @@ const shared = [
   "src/reconcile/context.ts",
   "src/reconcile/cluster.ts",
   "src/reconcile/dns.ts",
-  "src/reconcile/unreadable-kind.ts",
+  "src/reconcile/unseen.ts",
 ].map((path) => path.replaceAll("/", sep));
 
 const reported = ({ from, to }: Import): string => `${from} imports ${to}`;
@@ -336,11 +336,27 @@ describe("what changes the account", () => {
     expect(opening).toEqual([join("src", "plan", "account-changes.ts")]);
   });
 
-  it("is deleted after one list of checks", () => {
-    const callers = production.filter((file) =>
-      /\bdeleteRemote\(/.test(withoutComments(readFileSync(join(root, file), "utf8"))),
-    );
-    expect(callers.map((file) => file.split(sep).at(-1)).sort()).toEqual(["delete-remote.ts", "delete-unused.ts"]);
+  describe("is deleted after one list of checks:", () => {
+    const reconciling = production.filter((file) => part(file) === "reconcile");
+    const source = (file: string) => withoutComments(readFileSync(join(root, file), "utf8"));
+
+    it("each DELETE takes its id and its options from a permit", () => {
+      // A set or a map takes one argument, a request its options as well.
+      const requests = /\.delete(?:Module)?\(\s*([^(),]+,[^()]*)\)/g;
+      const calls = reconciling.flatMap((file) => [...source(file).matchAll(requests)]);
+      expect(calls.length).toBe(2);
+      for (const [, given] of calls) expect(given).toMatch(/^permit\.id,.*permit\.request$/s);
+    });
+
+    it("a permit is given by the list alone", () => {
+      const giving = reconciling.filter((file) => /\bnew Permit\(/.test(source(file)));
+      expect(giving).toEqual([join("src", "reconcile", "decide", "may-delete.ts")]);
+    });
+
+    it("what cannot be read is asked in one file", () => {
+      const asking = reconciling.filter((file) => /\bUnreadable"|\bunreadNamespaces\(/.test(source(file)));
+      expect(asking).toEqual([join("src", "reconcile", "cluster.ts"), join("src", "reconcile", "unseen.ts")]);
+    });
   });
 });
 

@@ -7,6 +7,7 @@ import { GROUP } from "../schema/contract.ts";
 import { withActions } from "./argocd.ts";
 import { withArtifactHub } from "./artifacthub.ts";
 import { chartParts } from "./chart.ts";
+import { withChecks } from "./checks.ts";
 import { withHelp } from "./commands.ts";
 import { crdOf } from "./crd.ts";
 import { dashboard } from "./dashboard.ts";
@@ -43,6 +44,7 @@ const written: Readonly<Record<string, (text: string, examples: Examples) => str
   "README.md": (text) => withKinds(text, kindTable(catalogue, "docs/reference/")),
   "examples/gitops/argocd/argocd-cm.yaml": (text) => withActions(text, kinds),
   "examples/k9s/plugins.yaml": (text) => withScopes(text, customResources),
+  "docs/architecture/checks.md": withChecks,
   "docs/commands.md": withHelp,
   "docs/install.md": withCounts,
 };

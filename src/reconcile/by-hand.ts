@@ -3,8 +3,7 @@ import { nameOf } from "../objects/object.ts";
 import { ownerMarkOf, withoutOwnerMark } from "../objects/ownership.ts";
 import { Blocked, Waiting } from "../objects/reconcile-error.ts";
 import { withArticle } from "../schema/article.ts";
-import { deleteUnsupported, WaitingForTurn } from "./apply/delete-remote.ts";
-import { deleteUnused } from "./apply/delete-unused.ts";
+import { deleteRemote, WaitingForTurn } from "./apply/delete-remote.ts";
 import { planOfMetadata } from "./apply/metadata.ts";
 import { type ReconcileContext, readRemote, remotesOf, requestOptions, updatableRemotesOf } from "./context.ts";
 
@@ -39,8 +38,8 @@ export async function deleteLeftover(context: ReconcileContext, leftover: Leftov
   if (ownerMarkOf(remote) !== mark) throw new Blocked("OwnershipConflict", "somebody else has marked it");
   const keeper = keeperOf(kind, remote, { ...leftover, exists: (other) => remotes.cached(other) !== undefined });
   if (keeper) throw new Waiting("InUse", `${kind.kind} ${nameOf(keeper)} has it, or may need it`);
-  if (await deleteUnused(context, id)) return;
-  throw deleteUnsupported(context, `Delete it by hand: the service cannot delete ${withArticle(kind.resource.title)}`);
+  const refusal = await deleteRemote(context, id, "leftover");
+  if (refusal) throw refusal.error;
 }
 
 /** Whether a deletion has only to wait, since many remotes were deleted within the last minute. */

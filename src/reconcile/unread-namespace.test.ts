@@ -10,7 +10,7 @@ import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { refuseUnreadableKind } from "./unreadable-kind.ts";
+import { refuseUnseen } from "./unseen.ts";
 
 // The objects are in team-a. Of team-b nothing can be read: it may have, use or want whatever is in the account.
 
@@ -32,7 +32,7 @@ it("a message names the namespace that is meant, or how many there are", () => {
   const refuse =
     (...namespace: string[]) =>
     () =>
-      refuseUnreadableKind(scene.cluster, "IPPolicy", "InUse", "why", ...namespace);
+      refuseUnseen(scene.cluster, "IPPolicy", "InUse", "why", ...namespace);
   expect(refuse("team-a")).not.toThrow();
   expect(refuse("team-c")).toThrow(/ of namespace "team-c", or take it out of WATCH_NAMESPACES: why$/);
   expect(refuse()).toThrow(/ of namespace "team-b" and 1 more, or take them out of WATCH_NAMESPACES: why$/);
@@ -72,7 +72,7 @@ const decisions: [what: string, kind: string, reason: string, begin: () => Promi
     },
   ],
   [
-    "to set modules of a route for the first time",
+    "to set modules of a route for the first time (8.3)",
     "HTTPSEdgeRoute",
     "OwnershipConflict",
     async () => {
@@ -157,6 +157,29 @@ const decisions: [what: string, kind: string, reason: string, begin: () => Promi
     },
   ],
   [
+    "to take an entry out of a list, which an unseen object may stand for (8.3)",
+    "EventSource",
+    "InUse",
+    async () => {
+      const sources = [{ type: "a.v0" }, { type: "b.v0" }];
+      await scene.given(EventSubscription, "audit", { sources });
+      lose();
+      return scene.apply(EventSubscription, "audit", { sources: sources.slice(1) });
+    },
+  ],
+  [
+    "to take over an entry that is there",
+    "EventSubscription",
+    "OwnershipConflict",
+    async () => {
+      const subscription = await scene.given(EventSubscription, "audit");
+      scene.gateway.change(EventSubscription.resource, scene.idOf(subscription), { sources: [{ type: "a.v0" }] });
+      await scene.resync(EventSubscription);
+      lose();
+      return scene.apply(EventSource, "one", { subscriptionRef: { name: "audit" }, type: "a.v0" });
+    },
+  ],
+  [
     "to delete an entry of a list",
     "EventSubscription",
     "InUse",
@@ -188,7 +211,7 @@ describe.each(decisions)("a decision %s", (_, kind, reason, begin) => {
 describe("what concerns nobody else", () => {
   beforeEach(lose);
 
-  it("is created, changed, and found again after a crash", async () => {
+  it("is created, changed, and found again after a crash (8.2)", async () => {
     const object = await scene.given(TCPEdge, "one", { description: "first" });
     await scene.apply(TCPEdge, "one", { description: "second" });
     expect(scene.gateway.remote(TCPEdge.resource, scene.idOf(object))).toMatchObject({ description: "second" });
@@ -201,7 +224,7 @@ describe("what concerns nobody else", () => {
     expect(scene.gateway.remotesOf(TCPEdge.resource)).toHaveLength(2);
   });
 
-  it("is deleted when it bears the mark of its object and nothing can refer to it", async () => {
+  it("is deleted when it bears the mark of its object and nothing can refer to it (8.1)", async () => {
     const object = await deleted(await scene.given(TCPEdge, "one"));
     expect([scene.cluster.exists(object), scene.gateway.remotesOf(TCPEdge.resource)]).toEqual([false, []]);
   });
@@ -217,6 +240,23 @@ describe("what concerns nobody else", () => {
     const object = await scene.apply(TCPEdge, "one", { adopt: { id }, managementPolicy: "ObserveOnly" });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
+});
+
+it("a namespace that is deleted leaves nothing that bears the mark of its object and that nothing can refer to (8.1)", async () => {
+  const objects = [await scene.given(TCPEdge, "one"), await scene.given(TCPEdge, "two")];
+  lose();
+  scene.cluster.namespaceDeleting = true;
+  for (const object of objects) await deleted(object);
+  expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
+  expect(scene.gateway.remotesOf(TCPEdge.resource)).toEqual([]);
+  expect(scene.cluster.events.filter(({ note }) => note.startsWith("Left"))).toEqual([]);
+});
+
+it("a kind that the cluster does not define hides no object (8.4)", async () => {
+  const policy = await scene.given(IPPolicy, "one");
+  for (const kind of ["TCPEdge", "TLSEdge", "HTTPSEdgeRoute"]) scene.cluster.visibility.set(kind, "NotDefined");
+  await deleted(policy);
+  expect([scene.cluster.exists(policy), scene.gateway.remotesOf(IPPolicy.resource)]).toEqual([false, []]);
 });
 
 it("a certificate is renewed, and the one before is deleted when the namespace can be read", async () => {

@@ -32,7 +32,8 @@ import {
 } from "../context.ts";
 import { isUnclaimed, refuseForeignMark } from "../decide/conflicts.ts";
 import { refuseOtherHolder } from "../decide/holders.ts";
-import { refuseCreateInMassLoss } from "../decide/mass-loss.ts";
+import { ensureCreatable } from "../decide/may-create.ts";
+import { ensureTakeable } from "../decide/may-take.ts";
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { forgetCopiedOwner } from "../find/recorded-owner.ts";
@@ -40,7 +41,7 @@ import { findInterruptedCreate } from "../find/ways/by-intent.ts";
 import { findByNaturalKey } from "../find/ways/by-natural-key.ts";
 import { isPreexisting, noteEntryOrigin } from "../use/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
-import { checkOutputSecret, keepShownOnce } from "./output-secret.ts";
+import { keepShownOnce } from "./output-secret.ts";
 import { refusedBefore } from "./refused-request.ts";
 
 /**
@@ -58,8 +59,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   if (retiringOf(context).some((id) => !written.includes(id))) await checkpointID(context, "Replacing the resource");
   const body = createBodyOf(context, desired.body);
   const open = createBodyOf(context, desired.open);
-  await checkOutputSecret(context);
-  refuseCreateInMassLoss(context);
+  await ensureCreatable(context);
   await remotes.admit(requestOptions(context), body);
   const [startedAt, startedOn] = [context.clock.now(), now(context)];
   const intent = await recordIntentOfKnownAccount(context, open);
@@ -201,7 +201,9 @@ const TAKEN: ReadonlySet<number> = new Set([400, 409, 422]);
 async function findEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = idFromSpec(context.kind, context.object, context.cluster);
   const remote = id === undefined ? undefined : await readRemote(context, id);
-  if (remote) noteEntryOrigin(context, isPreexisting(context, remote.id));
+  if (!remote) return undefined;
+  await ensureTakeable(context, { id: remote.id, way: "shared" });
+  noteEntryOrigin(context, isPreexisting(context, remote.id));
   return remote;
 }
 

@@ -1,29 +1,55 @@
 import { type GatewayError, isGatewayError, isUnanswered, isUnsupported } from "../../gateway/errors.ts";
-import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
-import { withArticle } from "../../schema/article.ts";
-import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseDeletionInMassLoss } from "../decide/mass-loss.ts";
-import { refuseNewForeignMark } from "../decide/unlisted-marks.ts";
+import {
+  type DeletionRefusal,
+  deleteUnsupported,
+  Permit,
+  permitDeletion,
+  type WayToDelete,
+} from "../decide/may-delete.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
+import { StillUsed } from "../use/in-use.ts";
 import { refusedAsInUse } from "../use/refusal.ts";
+import { emptyRemote } from "./empty-remote.ts";
 
 /**
- * Deletes one remote, or finds it deleted. Its DNS records are deleted first. `assertValid` is called right before the
- * request, and throws if the request must not be sent. Throws Waiting while DNS records remain, or when the limit of
- * deletes per minute is reached. Returns false when the service lacks the delete operation.
+ * Deletes one remote, or finds it deleted. Returns the refusal if a check or the service is against it. What has to
+ * come before the request follows the checks in this order: DNS records go, then it takes its places in the request
+ * budget and in the limit of deletions. Throws a ReconcileError while one of them lasts. If the process dies in between,
+ * the next one asks everything again.
  */
-export async function deleteRemote(context: ReconcileContext, id: string, assertValid: () => void): Promise<boolean> {
+export async function deleteRemote(
+  context: ReconcileContext,
+  id: string,
+  way: WayToDelete,
+): Promise<DeletionRefusal | undefined> {
   const { account, kind } = context;
-  // The service lacks the operation. A person may have deleted the remote by hand.
-  if (!account.operations.mayTry(kind.resource, "delete")) return isGone(context, id);
-  await withdrawRecords(context, id);
+  const permit = await permitDeletion(context, { id, way });
+  if (!(permit instanceof Permit)) {
+    if (permit.error instanceof StillUsed && permit.error.isCycle) await emptyRemote(context, id);
+    return permit;
+  }
+  if (account.operations.mayTry(kind.resource, "delete") && !(await sendInTurn(context, permit, way)))
+    return { check: "operationExists", error: deleteUnsupported(context, id, way) };
+  context.changes.push({ type: "Deleted", id });
+  return undefined;
+}
+
+/** False when the service lacks the operation. */
+async function sendInTurn(context: ReconcileContext, permit: Permit, way: WayToDelete): Promise<boolean> {
+  const { account, kind } = context;
+  const { id } = permit;
+  // The records of a remote that was replaced are those of the one that the object has now.
+  if (way !== "replaced") await withdrawRecords(context, id);
   // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
   // that turn.
   await account.turns.hold(requestOptions(context));
   waitForTurn(context, id);
   try {
     account.operations.tried(kind.resource, "delete");
-    if (await deleteWithLossGuard(context, id, assertValid)) return accepted(context);
+    if (await deleteWithLossGuard(context, permit)) return accepted(context);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw refusedAsInUse(context, error) ?? refusedDelete(context, error);
@@ -39,20 +65,6 @@ export async function deleteRemote(context: ReconcileContext, id: string, assert
 function accepted({ account, kind }: ReconcileContext): true {
   account.operations.accepted(kind.resource, "delete");
   return true;
-}
-
-/**
- * The error to throw when `deleteRemote` returned false. A single refusal may come from a gateway in maintenance. So it
- * is Retry until it is certain that the service cannot delete such a remote, and then Blocked with `message`.
- */
-export function deleteUnsupported({ account, kind }: ReconcileContext, message: string): ReconcileError {
-  if (account.operations.of(kind.resource, "delete") === "unsupported")
-    return new Blocked("DeleteUnsupported", message);
-  return new Retry(
-    "DeleteUnsupported",
-    `Waiting to try again, no action is needed yet: the service refuses to delete ${withArticle(kind.resource.title)}`,
-    { afterSeconds: Math.max(account.operations.secondsUntilTry(kind.resource, "delete"), 1) },
-  );
 }
 
 /** Thrown when as many remotes as may be were deleted within the last minute. */
@@ -77,20 +89,15 @@ function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
 }
 
 /**
- * Deletes one remote, unless `assertValid` throws. Returns false when the service answered 404. Throws Blocked
- * (AccountMismatch) after a 404 if the remotes of other objects are missing as well: the API key then belongs to
- * another account, and nothing has been deleted.
+ * Returns false when the service answered 404. Throws Blocked (AccountMismatch) after a 404 if the remotes of other
+ * objects are missing as well: the API key then belongs to another account, and nothing has been deleted.
  */
-export async function deleteWithLossGuard(
-  context: ReconcileContext,
-  id: string,
-  assertValid: () => void,
-): Promise<boolean> {
+async function deleteWithLossGuard(context: ReconcileContext, permit: Permit): Promise<boolean> {
+  const { id } = permit;
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
   const surprising = remotes.cached(id) !== undefined && !context.record.uncertainDeletes.has(id);
-  await refuseNewForeignMark(context, id);
-  const existed = await sendDelete(context, id, assertValid);
+  const existed = await sendDelete(context, permit);
   if (!existed) {
     await remotes.listed(0, requestOptions(context));
     refuseDeletionInMassLoss(context, surprising);
@@ -100,16 +107,12 @@ export async function deleteWithLossGuard(
   return existed;
 }
 
-async function sendDelete(context: ReconcileContext, id: string, assertUnused: () => void): Promise<boolean> {
-  const assertValid = () => {
-    assertSameAccount(context);
-    assertUnused();
-  };
+async function sendDelete(context: ReconcileContext, permit: Permit): Promise<boolean> {
   try {
-    return await creatableRemotesOf(context).delete(id, { ...requestOptions(context), assertValid });
+    return await creatableRemotesOf(context).delete(permit.id, permit.request);
   } catch (error) {
     // A refusal excuses no later 404: under the key of another account, each deletion would be refused or not found.
-    if (isUnanswered(error)) context.record.uncertainDeletes.add(id);
+    if (isUnanswered(error)) context.record.uncertainDeletes.add(permit.id);
     throw error;
   }
 }

@@ -12,28 +12,24 @@ import {
   type ReconcileContext,
   readRemote,
   remotesOf,
-  requestOptions,
   retire,
   retiringOf,
   serviceNow,
 } from "../context.ts";
-import { isKnownForeign, refuseForeignMark } from "../decide/conflicts.ts";
 import { isHandoverPending, takerOf } from "../decide/handover.ts";
-import { otherHolder } from "../decide/holders.ts";
 import { keepRecords } from "../dns/withdraw.ts";
 import { findRemote } from "../find/find.ts";
 import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
 import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
-import { UnreadableKind } from "../unreadable-kind.ts";
+import { UnreadableKind } from "../unseen.ts";
 import { namesOf, remainingUsers, StillUsed, sentence } from "../use/in-use.ts";
 import { KeyStillUsed } from "../use/key-in-use.ts";
 import { recordAllModulesLeft, recordLeftModules } from "../use/left-modules.ts";
-import { isKeptForOthers, leaveEntry } from "../use/sharing.ts";
-import { deleteUnsupported } from "./delete-remote.ts";
-import { deleteUnused } from "./delete-unused.ts";
+import { recordLostToken } from "../use/token-records.ts";
+import { deleteRemote } from "./delete-remote.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
-import { deleteReplaced } from "./replace.ts";
+import { forgetRetired, leaveToOthers } from "./replace.ts";
 
 /**
  * How long the deletion of a namespace waits for a remote that the service calls in use although no user of it can be
@@ -93,20 +89,7 @@ async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
   const isReleased = releasedTo(object) !== undefined && !isOrphan(object) && !cluster.isAccountOrphaned(object);
   if (!isReleased || (await cluster.isKindDeleting(kind))) return;
   await retireUnrecorded(context);
-  if (retiringOf(context).length === 0) return;
-  await deleteReplaced(context);
-  const [left] = retiringOf(context);
-  if (left === undefined) return;
-  const goes = await reasonNotToWait(context);
-  const why = "this object has replaced it, and something may still use it";
-  if (goes === undefined && isUninstalling(object) && waitedMs(context) > UNSEEN_USER_MS)
-    throw new LeftBehind(left, why);
-  if (goes === undefined)
-    throw new Waiting("InUse", `Waiting to delete ${left}: ${why}`, {
-      afterSeconds: context.record.secondsUntilDelete(left),
-    });
-  const note = `Left ${left} in the account: ${why}, and ${goes}`;
-  cluster.emit(object, { type: "Warning", reason: "InUse", action: "Delete", note });
+  await deleteEach(context, undefined, retiringOf(context));
 }
 
 /** If an interrupted replacement made a second remote, retires that one: the object hands over the one in its status. */
@@ -189,32 +172,27 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
     return recordLeftModules(context, left, seen);
   }
   const id = await findIDToDelete(context).catch((error: unknown) => leaveToOwner(context, error));
-  const { state } = context;
-  const ids = await ownOf(context, id);
-  if (ids.length === 0) return;
-  if (id !== undefined) state.remote ??= { id };
-  const leftBehind: LeftBehind[] = [];
-  for (const one of ids) {
-    if (isKeptForOthers(context, one)) {
-      leaveEntry(context, one);
-      continue;
-    }
-    if (!(await deleteOrLeaveBehind(context, one, leftBehind))) continue;
-    context.changes.push({ type: "Deleted", id: one });
-    tellUnseenUsers(context, one);
+  const { object, state } = context;
+  if (id !== undefined) {
+    state.remote ??= { id };
+    const remote = remotesOf(context).cached(id);
+    if (remote) recordLostToken(context, remote);
   }
-  if (leftBehind[0]) throw leftBehind[0];
+  // The search may have found an adopted remote in place of one that no longer exists.
+  const own = id === undefined || isRetained(object, state.origin) ? [] : [id];
+  await deleteEach(context, own[0], [...own, ...retiringOf(context)]);
 }
 
-/** The ids of the remotes to delete with the object: the one that was found, and those that were replaced. */
-async function ownOf(context: ReconcileContext, found: string | undefined): Promise<string[]> {
-  const { object, state } = context;
-  // The search may have found an adopted remote in place of one that no longer exists.
-  const isAdopted = isRetained(object, state.origin);
-  const ids: string[] = [];
-  for (const id of [isAdopted ? undefined : found, ...retiringOf(context)])
-    if (id !== undefined && !(await otherHolder(context, id)) && !isKnownForeign(context, id)) ids.push(id);
-  return ids;
+/** `own`: the remote that the object has. The others are those that it has replaced. */
+async function deleteEach(context: ReconcileContext, own: string | undefined, ids: readonly string[]): Promise<void> {
+  const leftBehind: LeftBehind[] = [];
+  for (const id of ids) {
+    const outcome = await deleteOrLeave(context, id, id === own ? "ended" : "replaced");
+    if (outcome instanceof LeftBehind) leftBehind.push(outcome);
+    else if (id !== own) forgetRetired(context, id);
+    if (outcome === "deleted") tellUnseenUsers(context, id);
+  }
+  if (leftBehind[0]) throw leftBehind[0];
 }
 
 /**
@@ -263,25 +241,29 @@ async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<
 
 /**
  * A remote that cannot be deleted blocks its object. In a namespace that is being deleted nothing will change that, so
- * the remote is left in the account with an event, and this returns false. While the operator is being uninstalled, the
- * remote is added to `leftBehind`.
+ * the remote is left in the account with an event. Returns the error to throw in the end while the operator is being
+ * uninstalled.
  */
-async function deleteOrLeaveBehind(context: ReconcileContext, id: string, leftBehind: LeftBehind[]): Promise<boolean> {
+async function deleteOrLeave(
+  context: ReconcileContext,
+  id: string,
+  way: "ended" | "replaced",
+): Promise<"deleted" | "left" | LeftBehind> {
   try {
-    if (await deleteUnused(context, id)) return true;
-    throw unsupported(context, id);
+    const refusal = await deleteRemote(context, id, way);
+    if (!refusal) return "deleted";
+    if (way === "ended" && refusal.check === "markedByNobodyElse") await leaveToOwner(context, refusal.error);
+    else if (!leaveToOthers(context, id, refusal)) throw refusal.error;
+    return "left";
   } catch (error) {
     const why = isReconcileError(error) ? await reasonToLeave(context, error) : undefined;
     if (why === undefined) throw error;
     const goes = await reasonNotToWait(context);
-    if (goes === undefined) {
-      leftBehind.push(new LeftBehind(id, why));
-      return false;
-    }
+    if (goes === undefined) return new LeftBehind(id, why);
     const note = `Left ${id} in the account: ${why}, and ${goes}`;
     const { reason } = error as ReconcileError;
     context.cluster.emit(context.object, { type: "Warning", reason, action: "Delete", note });
-    return false;
+    return "left";
   }
 }
 
@@ -316,23 +298,11 @@ async function lastingUse(context: ReconcileContext, error: StillUsed): Promise<
 const waitedMs = (context: ReconcileContext): number =>
   now(context) - Date.parse(context.object.metadata.deletionTimestamp ?? "");
 
-const unsupported = (context: ReconcileContext, id: string): ReconcileError =>
-  deleteUnsupported(
-    context,
-    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete ${withArticle(context.kind.resource.title)}`,
-  );
-
 /** The id in the status. Where the status may lack it, the id of the remote that is found for the object. */
 async function findIDToDelete(context: ReconcileContext): Promise<string | undefined> {
   const id = context.object.status?.id;
   if (openIntentOf(context.object)) return (await findRemote(context))?.id;
   // The object may have adopted a remote before its status was lost.
   if (id === undefined) return (await findByOwnerMark(context))?.id;
-  const remotes = remotesOf(context);
-  // Never delete a remote that another object or cluster has marked meanwhile. A new process has to list to see the
-  // mark.
-  await remotes.listed(0, requestOptions(context));
-  const remote = remotes.cached(id);
-  if (remote && !(await otherHolder(context, id))) refuseForeignMark(context, remotes.cached(id) ?? remote);
   return id;
 }

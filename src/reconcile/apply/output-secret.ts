@@ -5,31 +5,17 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
-import type { Output } from "../../schema/define.ts";
 import type { SecretOwnership, SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
+import {
+  type Destination,
+  destinationOf,
+  isWrittenFor,
+  type NamedSecret,
+  readOwnSecret,
+} from "../decide/output-place.ts";
 import { recordLostToken, recordToken } from "../use/token-records.ts";
 import { checkpointCreated } from "./checkpoint.ts";
-
-type NamedSecret = SecretValue & { name: string };
-
-/** Where the value of a remote goes: to the Secret that the spec names. */
-type Destination = Output & { name: string };
-
-/**
- * Makes sure, before a create, that the value in its answer can be written to a Secret. Throws Blocked when a Secret of
- * that name does not belong to this object.
- */
-export async function checkOutputSecret(context: ReconcileContext): Promise<void> {
-  const { cluster, object } = context;
-  const to = destinationOf(context);
-  if (!to) return;
-  await readOwnSecret(context, to);
-  if (!to.shownOnce) return;
-  // A value that is shown once and could not be stored would make the operator create remotes again and again.
-  const { name, key } = to;
-  await cluster.tryWriteSecret(object, { name, data: { [key]: "" }, annotations: {}, ownership: "owned" });
-}
 
 /** Writes a value that is shown once from the answer to a create to the Secret. */
 export async function keepShownOnce(context: ReconcileContext, remote: Remote): Promise<void> {
@@ -167,33 +153,10 @@ function refuseChanged(
   );
 }
 
-/** Throws Blocked when the Secret was not written for this object. */
-async function readOwnSecret(
-  { object, cluster }: ReconcileContext,
-  { name, field }: Destination,
-): Promise<NamedSecret | undefined> {
-  const secret = await cluster.secret(object.metadata.namespace, name);
-  if (!secret) return undefined;
-  if (isWrittenFor(object, secret)) return { ...secret, name };
-  throw new Blocked(
-    "SecretNotReady",
-    `Choose another spec.${field}, or delete Secret "${name}": it exists and is not this object's`,
-  );
-}
-
 async function readFormerSecret(context: ReconcileContext): Promise<NamedSecret | undefined> {
   const { object, cluster } = context;
   const name = object.status?.outputSecret;
   if (name === undefined || name === destinationOf(context)?.name) return undefined;
   const secret = await cluster.secret(object.metadata.namespace, name);
   return secret && isWrittenFor(object, secret) ? { ...secret, name } : undefined;
-}
-
-const isWrittenFor = ({ metadata }: ManagedObject, { owners, annotations }: SecretValue): boolean =>
-  owners.includes(metadata.uid) || annotations[secretAnnotations.objectUID] === metadata.uid;
-
-/** Undefined when the kind has no such value, or the spec names no Secret. */
-function destinationOf({ kind: { output }, object }: ReconcileContext): Destination | undefined {
-  const name = output && (object.spec[output.field] as string | undefined);
-  return output && name !== undefined ? { ...output, name } : undefined;
 }

@@ -1,6 +1,5 @@
 import { isUnsupported } from "../../gateway/errors.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
-import { isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { isModuleRetained } from "../../objects/origin.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { membersOf } from "../../schema/wire/compare.ts";
@@ -14,9 +13,9 @@ import {
   updatableRemotesOf,
 } from "../context.ts";
 import { hasForeignMark } from "../decide/conflicts.ts";
+import { ensureDeletable, type Permit } from "../decide/may-delete.ts";
 import { type Plan, plan } from "../desired/plan.ts";
 import { modulesSetBy } from "../find/module-origins.ts";
-import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import {
   idOf,
   isAnswered,
@@ -25,16 +24,22 @@ import {
   sentModulesOf,
   waitForInterruptedChanges,
 } from "../use/left-modules.ts";
+import { modulesWantedByOthers } from "../use/sharing.ts";
 
 /**
  * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service
  * lacks the operation, disables the module instead and keeps its settings.
  */
-export async function removeModule(context: ReconcileContext, member: string, remote: Remote): Promise<Remote> {
+export async function removeModule(
+  context: ReconcileContext,
+  permit: Permit,
+  member: string,
+  remote: Remote,
+): Promise<Remote> {
   const { kind, account } = context;
   const module = kind.modules[member];
   if (!module) throw new TypeError(`${kind.kind} declares no operation that removes ${member}`);
-  if (account.operations.mayTry(module, "delete") && (await tryRemove(context, member, module, remote))) {
+  if (account.operations.mayTry(module, "delete") && (await tryRemove(context, permit, member, module))) {
     return { ...remote, [member]: null };
   }
   const seen = fromAnswer(kind.spec, remote)[member] as Body;
@@ -46,18 +51,18 @@ export async function removeModule(context: ReconcileContext, member: string, re
   );
 }
 
-async function tryRemove(context: ReconcileContext, member: string, module: Module, remote: Remote): Promise<boolean> {
+async function tryRemove(context: ReconcileContext, permit: Permit, member: string, module: Module): Promise<boolean> {
   const { account } = context;
   account.operations.tried(module, "delete");
-  const removed = await isRemoved(context, member, module, remote);
+  const removed = await isRemoved(context, permit, member, module);
   if (removed) account.operations.accepted(module, "delete");
   else account.operations.refused(module, "delete");
   return removed;
 }
 
 /** Sends the DELETE of a module. Returns false when the service has no such operation. */
-async function isRemoved(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
-  const sending = updatableRemotesOf(context).deleteModule(id, member, module, requestOptions(context));
+async function isRemoved(context: ReconcileContext, permit: Permit, member: string, module: Module): Promise<boolean> {
+  const sending = updatableRemotesOf(context).deleteModule(permit.id, member, module, permit.request);
   const answer = await sending.catch((error: unknown) => {
     if (!isUnsupported(error)) throw error;
     return "unsupported";
@@ -65,7 +70,7 @@ async function isRemoved(context: ReconcileContext, member: string, module: Modu
   if (answer === "unsupported") return false;
   // A 404 can mean that the module is not set, or that the service has no such operation. If the module is set after a
   // successful DELETE, another client has set it since, for example by a late request of a former process.
-  return answer === true || module.verbs.delete === "documented" || !(await isStillSet(context, member, id));
+  return answer === true || module.verbs.delete === "documented" || !(await isStillSet(context, member, permit.id));
 }
 
 async function isStillSet(context: ReconcileContext, member: string, id: string): Promise<boolean> {
@@ -93,9 +98,10 @@ export async function releaseModules(context: ReconcileContext): Promise<Release
   const seen = await (answered ? getRemote : readRemote)(context, id);
   if (!seen) return { left: [], seen };
   let remote = seen;
-  const wanted = wantedByOthers(context, id);
+  const wanted = modulesWantedByOthers(context, id);
   const own = applied.filter((field) => !isModuleRetained(object, field));
   const released = own.filter((field) => !wanted.includes(field));
+  const permit = await ensureDeletable(context, { id, way: "released", fields: released });
   leaveModulesToOthers(context, id, wanted);
   const { body, remove } = plan(kind, {
     wanted: {},
@@ -105,7 +111,7 @@ export async function releaseModules(context: ReconcileContext): Promise<Release
   });
   // One request for each module that can only be disabled.
   remote = await updatableRemotesOf(context).update(id, body, requestOptions(context));
-  for (const member of remove) remote = await removeModule(context, member, remote);
+  for (const member of remove) remote = await removeModule(context, permit, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
   if (!answered) waitForInterruptedChanges(context);
   return { left: applied.filter((field) => !released.includes(field)), seen };
@@ -119,7 +125,7 @@ export function withoutHandedOverModules(context: ReconcileContext, planned: Pla
   const { kind, object } = context;
   if (kind.location.type !== "modules" || planned.remove.length === 0) return planned;
   if (modulesSetBy(kind, object).length > 0) return planned;
-  const wanted = wantedByOthers(context, id);
+  const wanted = modulesWantedByOthers(context, id);
   leaveModulesToOthers(context, id, wanted);
   const fieldsOf = (member: string) => membersOf(kind.spec).get(member)?.fields ?? [];
   return {
@@ -138,7 +144,7 @@ export async function recordHandedOverModules(context: ReconcileContext, found: 
   if (kind.location.type !== "modules" || modulesSetBy(kind, object).length > 0) return;
   const sent = referringModulesOf(kind, object);
   if (sent.length === 0) return;
-  const wanted = wantedByOthers(context, found.id);
+  const wanted = modulesWantedByOthers(context, found.id);
   const left = sent.filter((field) => wanted.includes(field));
   await recordLeftModules(context, left, found);
 }
@@ -151,13 +157,9 @@ function leaveModulesToOthers({ object, memory }: ReconcileContext, id: string, 
   );
 }
 
-/**
- * Fields that other objects set on the same remote. Their modules stay until the next object sets them. Otherwise the
- * route would be open to everybody in between, for example without its sign-on.
- */
-function wantedByOthers({ kind, object, cluster }: ReconcileContext, id: string): string[] {
-  refuseUnreadableKind(cluster, kind.kind, "InUse", `one of them may set modules of ${id}`);
-  const others = cluster.othersWithRemoteID(kind, id, object);
-  const next = others.filter((other) => !isDeleting(other) && !isObserveOnly(other));
-  return next.flatMap(({ spec }) => Object.keys(spec));
+/** Whether an edit may remove modules. An object that sets none any more no longer holds the remote. */
+export function permitRemoval(context: ReconcileContext, { id }: Remote): Promise<Permit> {
+  const { kind, object } = context;
+  const isHeld = kind.location.type !== "modules" || modulesSetBy(kind, object).length > 0;
+  return ensureDeletable(context, { id, way: isHeld ? "edited" : "released", fields: [] });
 }

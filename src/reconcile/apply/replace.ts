@@ -1,26 +1,19 @@
-import { isRefused, isUnauthorized } from "../../gateway/errors.ts";
+import { isForbidden, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { withArticle } from "../../schema/article.ts";
+import { reconcileErrorOf } from "../../objects/map-error.ts";
+import { isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
-import { isKnownForeign } from "../decide/conflicts.ts";
-import { refuseUnreadableHolder } from "../decide/holders.ts";
+import type { DeletionRefusal } from "../decide/may-delete.ts";
 import { refuseNewForeignMark } from "../decide/unlisted-marks.ts";
 import type { Desired } from "../desired/desired.ts";
-import { UnreadableKind } from "../unreadable-kind.ts";
-import { usageOf } from "../use/in-use.ts";
-import { mayKeyBeUsed } from "../use/key-in-use.ts";
-import { isKeptForOthers } from "../use/sharing.ts";
+import { leaveEntry } from "../use/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
-import { deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
-import { deleteUnused } from "./delete-unused.ts";
+import { deleteRemote, WaitingForTurn } from "./delete-remote.ts";
 
 /** How long a replaced remote waits before it is looked at again. */
 const STILL_USED = { base: 2, cap: 300, jitter: 0 };
 const REFUSED = { base: 300, cap: 3600, jitter: 0 };
-
-/** A list up to this old suffices to see that a replaced remote is still used. Milliseconds. */
-const STILL_USED_MS = 60_000;
 
 /**
  * Creates a new remote beside the old one. `deleteReplaced` deletes the old one once nothing refers to it. An old
@@ -36,62 +29,58 @@ export async function replace(context: ReconcileContext, desired: Desired, old: 
 
 /** Deletes the remote and creates it again. For remotes of which the account can have only one. */
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
-  const { changes, kind, object } = context;
   // If this process dies between delete and create, the next one needs the old id.
-  if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
-  if (!(await deleteUnused(context, id))) {
-    throw deleteUnsupported(
-      context,
-      `Delete ${id} by hand, and it is created anew: the service can neither update nor delete ${withArticle(kind.resource.title)}`,
-    );
-  }
-  changes.push({ type: "Deleted", id });
+  if (context.object.status?.id !== id) await checkpointID(context, "Replacing the resource");
+  const refusal = await deleteRemote(context, id, "recreated");
+  if (refusal) throw refusal.error;
   return create(context, desired);
 }
 
 /**
- * Deletes each replaced remote to which nothing refers any more. A remote that the service refuses to delete is left for
- * later.
+ * Deletes each replaced remote that nothing keeps. What is refused is left for later, and stops nothing that is new: it
+ * is safe to delete a remote later.
  */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
-    if (id !== context.state.remote?.id && context.record.secondsUntilDelete(id) === 0)
-      await deleteUnlessUsed(context, id).catch((error: unknown) => {
-        // Whether it is used is unknown. Trying later harms nobody, and an old remote must not stop what is new.
-        if (!(error instanceof UnreadableKind)) throw error;
-        context.record.deferDelete(id, STILL_USED);
-      });
+    if (id === context.state.remote?.id || context.record.secondsUntilDelete(id) > 0) continue;
+    try {
+      const refusal = await deleteRemote(context, id, "replaced");
+      if (refusal && !leaveToOthers(context, id, refusal)) tryLater(context, id, refusal.error);
+      else forgetRetired(context, id);
+    } catch (error) {
+      tryLater(context, id, refusalOf(error));
+    }
   }
 }
 
-async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<void> {
-  const { state, record } = context;
-  const { users, hidden, assertValid } = await usageOf(context, id, STILL_USED_MS);
-  refuseUnreadableHolder(context, id, "InUse");
-  if (users.length + hidden.length > 0 || (await mayKeyBeUsed(context, id))) {
-    record.deferDelete(id, hidden.length > 0 && !users.some((user) => user.object) ? REFUSED : STILL_USED);
-    return;
-  }
-  try {
-    if (!isKeptForOthers(context, id) && !isKnownForeign(context, id))
-      await deleteWithLossGuard(context, id, assertValid);
-  } catch (error) {
-    return tryLater(context, id, error);
-  }
-  context.changes.push({ type: "Deleted", id });
-  state.retiring = retiringOf(context).filter((one) => one !== id);
+export function forgetRetired(context: ReconcileContext, id: string): void {
+  context.state.retiring = retiringOf(context).filter((one) => one !== id);
 }
 
-/**
- * It is safe to delete a remote later, and an old one must not stop what is new. Throws the error unless it is a
- * refusal. After a 401 no request succeeds.
- */
-function tryLater({ record, cluster, object }: ReconcileContext, id: string, error: unknown): void {
-  if (!isRefused(error) || isUnauthorized(error)) throw error;
-  record.deferDelete(id, REFUSED);
-  const { status = 0, message } = error;
+/** What is somebody else's, or wanted by others, needs no deletion by this object. */
+export function leaveToOthers(context: ReconcileContext, id: string, { check }: DeletionRefusal): boolean {
+  if (check === "wantedByNobodyElse") leaveEntry(context, id);
+  return ["heldByNobodyElse", "markedByNobodyElse", "wantedByNobodyElse"].includes(check);
+}
+
+/** After a 401 no request succeeds, and under the key of another account nothing may go on. */
+function refusalOf(error: unknown): ReconcileError {
+  const refused = isForbidden(error) ? reconcileErrorOf(error) : error;
+  if (!isReconcileError(refused) || refused.reason === "AccountMismatch") throw error;
+  return refused;
+}
+
+function tryLater({ record, cluster, object }: ReconcileContext, id: string, error: ReconcileError): void {
+  const { afterSeconds = 1, cause } = error;
+  const delay = error instanceof Waiting && cause === undefined ? STILL_USED : REFUSED;
+  record.deferDelete(
+    id,
+    error instanceof WaitingForTurn ? { base: afterSeconds, cap: afterSeconds, jitter: 0 } : delay,
+  );
+  const isRefusedByService = isGatewayError(cause) || error.reason === "DeleteUnsupported";
   // A user that cannot be seen may still use the remote.
-  if ([400, 409, 422].includes(status)) return;
-  const note = `Delete ${id} in the account, once nothing uses it: it was replaced, and the service refuses to delete it: ${message}`;
+  if (error instanceof Waiting || !isRefusedByService) return;
+  const words = isGatewayError(cause) ? `: ${cause.message}` : "";
+  const note = `Delete ${id} in the account, once nothing uses it: it was replaced, and the service refuses to delete it${words}`;
   cluster.emit(object, { type: "Warning", reason: "DeleteUnsupported", action: "Delete", note });
 }

@@ -10,7 +10,7 @@ import { remoteMissing } from "../decide/conflicts.ts";
 import type { Desired } from "../desired/desired.ts";
 import { type Plan, specFields } from "../desired/plan.ts";
 import { checkpointUpdate } from "./checkpoint.ts";
-import { removeModule } from "./release-modules.ts";
+import { permitRemoval, removeModule } from "./release-modules.ts";
 
 /**
  * Sends an update and returns the remote as the last answer shows it. Returns the error to report when the service
@@ -42,6 +42,7 @@ async function applyPlan(
   { body, remove }: Plan,
   remote: Remote,
 ): Promise<Remote | undefined> {
+  const permit = remove.length > 0 ? await permitRemoval(context, remote) : undefined;
   await checkpointUpdate(context, desired.secrets);
   context.state.sent = true;
   let latest = remote;
@@ -50,7 +51,7 @@ async function applyPlan(
     if (!updated) return undefined;
     latest = updated;
   }
-  for (const member of remove) latest = await removeModule(context, member, latest);
+  if (permit) for (const member of remove) latest = await removeModule(context, permit, member, latest);
   return latest;
 }
 

@@ -10,11 +10,12 @@ import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
 import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote, secondsUntilMark } from "../context.ts";
 import { handoverSource } from "../decide/handover.ts";
+import { ensureDeletable } from "../decide/may-delete.ts";
 import { refuseNewForeignMark } from "../decide/unlisted-marks.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { noteRefusedMark } from "../find/recorded-owner.ts";
-import { claimsOf, refuseWhileEntriesLoseKind } from "../use/sharing.ts";
+import { claimsOf, droppedFrom, refuseWhileEntriesLoseKind } from "../use/sharing.ts";
 import { planOfMetadata } from "./metadata.ts";
 import { refusedBefore, wasReplacementRequired } from "./refused-request.ts";
 import { withoutHandedOverModules } from "./release-modules.ts";
@@ -69,7 +70,10 @@ async function sendUnlessRefused(context: ReconcileContext, desired: Desired, ne
 /** Like `sendPlan`, unless the remote is somebody else's by now, or entries of its shared lists would go that stay. */
 async function send(context: ReconcileContext, desired: Desired, needed: Plan, remote: Remote) {
   await refuseNewForeignMark(context, remote.id);
-  if (sendsShared(context, needed)) await refuseWhileEntriesLoseKind(context);
+  if (sendsShared(context, needed)) {
+    await refuseWhileEntriesLoseKind(context);
+    for (const { id, kind } of droppedFrom(context)) await ensureDeletable(context, { id, kind, way: "dropped" });
+  }
   return sendPlan(context, desired, needed, remote);
 }
 

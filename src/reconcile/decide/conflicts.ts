@@ -80,7 +80,14 @@ export function isKnownForeign(context: ReconcileContext, id: string): boolean {
 
 /** Never change what another cluster or object has marked as its own. */
 export function refuseForeignMark(context: ReconcileContext, remote: Remote): Remote {
-  if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return remote;
+  const error = foreignMark(context, remote);
+  if (error) throw error;
+  return remote;
+}
+
+/** The error when another cluster or object has marked the remote as its own. */
+export function foreignMark(context: ReconcileContext, remote: Remote): Blocked | undefined {
+  if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return undefined;
   const own = ownerMarkOf(remote);
   const mark = own ?? context.object.status?.owner ?? "";
   const way = isOfCluster(mark, context.owner)
@@ -90,16 +97,21 @@ export function refuseForeignMark(context: ReconcileContext, remote: Remote): Re
     own === undefined
       ? `Create this object anew: its status was copied from ${mark}, which has ${remote.id}`
       : `Remove the owner from the metadata of ${remote.id} first: it belongs to ${mark}`;
-  throw new Blocked("OwnershipConflict", `${what}${way}`);
+  return new Blocked("OwnershipConflict", `${what}${way}`);
 }
 
 /**
  * Throws Blocked when the namespace has no right to take over remotes of others. Only a takeover needs the right: an
  * object keeps what it has. Rights in Kubernetes end at the namespace, but the account does not.
  */
-export function refuseAdoption({ cluster, object }: ReconcileContext, what: string): void {
-  if (cluster.mayAdopt(object) || isObserveOnly(object)) return;
-  throw new Blocked(
+export function refuseAdoption(context: ReconcileContext, what: string): void {
+  const error = adoptionNotAllowed(context, what);
+  if (error) throw error;
+}
+
+export function adoptionNotAllowed({ cluster, object }: ReconcileContext, what: string): Blocked | undefined {
+  if (cluster.mayAdopt(object) || isObserveOnly(object)) return undefined;
+  return new Blocked(
     "AdoptionNotAllowed",
     `Ask the administrator of the operator to set adoption.namespaces: ["${object.metadata.namespace}"], or ["*"] for a cluster with one team: this namespace may not take over ${what}`,
   );

@@ -58,9 +58,7 @@ describe("an object that is deleted and released, and has replaced a certificate
     const to = applyNew();
     await scene.delete(old);
     await pass(to, old);
-    expect(scene.reason(old)).toBe(
-      "InUse: Waiting to delete cert_1: this object has replaced it, and something may still use it",
-    );
+    expect(scene.reason(old)).toBe('InUse: Delete or change ReservedDomain "web" first: it uses this TLSCertificate');
     await scene.deleteAndSettle(user);
     await pass(to, old);
     expect(scene.cluster.exists(old)).toBe(false);
@@ -77,21 +75,41 @@ describe("an object that is deleted and released, and has replaced a certificate
     expect(ids()).toEqual(["cert_3"]);
   });
 
-  it("leaves it after a while when the operator is being uninstalled", async () => {
+  it("leaves it when the operator is being uninstalled, and what uses it stays", async () => {
     scene.cluster.annotateByHand(old, annotations.uninstalling, "2026-01-01T00:00:00Z");
     await scene.delete(old);
     expect(scene.reason(old)).toMatch(/^InUse: /);
+    scene.cluster.vanish(user);
     await pass(old);
     expect(scene.reason(old)).toMatch(/^LeftBehind: Leaving cert_1 in the account: /);
   });
 
-  it("leaves it with a warning when its namespace goes away", async () => {
+  it("leaves it with a warning when its namespace goes away, and what uses it stays", async () => {
     scene.cluster.namespaceDeleting = true;
     await scene.delete(old);
+    expect(scene.cluster.exists(old)).toBe(true);
+    scene.cluster.vanish(user);
+    await pass(old);
     expect(scene.cluster.exists(old)).toBe(false);
     expect(scene.cluster.events).toContainEqual(
       expect.objectContaining({ type: "Warning", note: expect.stringMatching(/^Left cert_1 in the account: /) }),
     );
+  });
+
+  it("deletes it in its turn when its namespace goes away, although many are deleted in that minute", async () => {
+    scene = new Scene({ deletesPerMinute: 1, extraKinds: [TLSCertificate] });
+    renew("first");
+    old = await scene.given(TLSCertificate, "old", { secretName: "tls" });
+    renew("second");
+    await scene.reconcile(old);
+    release();
+    expect(scene.account.deleteLimiter.secondsUntilTurn("another", "team-c")).toBe(0);
+    scene.cluster.namespaceDeleting = true;
+    await scene.delete(old);
+    expect([scene.cluster.exists(old), ids()]).toEqual([true, ["cert_1", "cert_2"]]);
+    await scene.clock.advance(60_000);
+    await scene.settle(old, 3);
+    expect([scene.cluster.exists(old), ids()]).toEqual([false, ["cert_2"]]);
   });
 });
 

@@ -13,7 +13,7 @@ import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
-import { refuseUnreadableKind } from "../unreadable-kind.ts";
+import { unseenHolder } from "../unseen.ts";
 import { handoverSource, isHandover } from "./handover.ts";
 import { readMark } from "./unlisted-marks.ts";
 
@@ -23,32 +23,37 @@ import { readMark } from "./unlisted-marks.ts";
 
 /** Throws Blocked when another object holds the remote, or may take it before this one. */
 export async function refuseOtherHolder(context: ReconcileContext, id: string): Promise<void> {
+  const error = await earlierHolder(context, id);
+  if (error) throw error;
+}
+
+/** The error when another object holds the remote, or may take it before this one. */
+export async function earlierHolder(context: ReconcileContext, id: string): Promise<Blocked | undefined> {
   const { kind, object } = context;
-  if (isObserveOnly(object)) return;
+  if (isObserveOnly(object)) return undefined;
   const holding = await otherHolder(context, id);
   const isNext = holds(kind, object, id) || handoverSource(context, id) !== undefined;
   const other = holding ?? (isNext ? undefined : await earlierTaker(context, id));
-  if (!other) return;
-  const has = `${kind.kind} ${nameOf(other)}, which has ${id}`;
-  throw new Blocked(
-    "OwnershipConflict",
-    object.spec.adopt?.from === nameOf(other) ? wayToRelease(context, other, has) : `Delete this object, or ${has}`,
-  );
+  return other && conflictWith(context, other, id);
 }
 
-/**
- * Call it before this object takes a remote that it does not hold, or deletes one. Throws UnreadableKind while an object
- * that cannot be read may hold it. What bears the owner mark of this object is its own.
- */
-export function refuseUnreadableHolder(
-  context: ReconcileContext,
-  id: string,
-  reason: "OwnershipConflict" | "InUse",
-): void {
-  const { kind, cluster, owner } = context;
-  const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});
-  if (isMarkOf(mark, owner)) return;
-  refuseUnreadableKind(cluster, kind.kind, reason, `one of them may have ${id}`);
+/** The error when another object holds the remote. */
+export async function holdingOther(context: ReconcileContext, id: string): Promise<Blocked | undefined> {
+  const other = await otherHolder(context, id);
+  return other && conflictWith(context, other, id);
+}
+
+function conflictWith(context: ReconcileContext, other: ManagedObject, id: string): Blocked {
+  const has = `${context.kind.kind} ${nameOf(other)}, which has ${id}`;
+  const isAsked = context.object.spec.adopt?.from === nameOf(other);
+  const message = isAsked ? wayToRelease(context, other, has) : `Delete this object, or ${has}`;
+  return new Blocked("OwnershipConflict", message);
+}
+
+/** Call it before this object takes what it does not hold. Throws UnreadableKind while an unseen object may hold it. */
+export function refuseUnreadableHolder(context: ReconcileContext, id: string, reason: "OwnershipConflict"): void {
+  const error = unseenHolder(context, id, reason);
+  if (error) throw error;
 }
 
 /** When the spec names the object that has the remote, but that object does not hand it over yet. */

@@ -40,12 +40,13 @@ export function refuseDeletionInMassLoss(context: ReconcileContext, surprising: 
 }
 
 /** Never create a remote in a suspected account that has none of the remotes of other objects. */
-export function refuseCreateInMassLoss(context: ReconcileContext): void {
+export function createInMassLoss(context: ReconcileContext): Blocked | undefined {
   const { lossGuard } = context.account;
-  if (!lossGuard.isSuspected || lossGuard.isConfirmed(credentialsOf(context))) return;
+  if (!lossGuard.isSuspected || lossGuard.isConfirmed(credentialsOf(context))) return undefined;
   const loss = countLoss(context, [context.kind], (object) => !isDeleting(object));
   // An object without a remote is in no list, so no list delta triggers its reconcile. It has to be retried by time.
-  if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, RECHECK_DELAYS.cap);
+  const isRefused = isMass(loss) && loss.missing === loss.total;
+  return isRefused ? mismatch(context, loss, RECHECK_DELAYS.cap) : undefined;
 }
 
 /** Records that the remote of this object is certainly gone and may be created again. */

@@ -11,7 +11,7 @@ import { appliedPaths } from "../../schema/wire/applied.ts";
 import { fieldOfPath, membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
 import type { Cluster } from "../cluster.ts";
-import { refuseUnreadableKind } from "../unreadable-kind.ts";
+import { refuseUnseen } from "../unseen.ts";
 import { digestOf } from "./digest.ts";
 
 /** What an object asks for. References and Secrets of its spec are resolved. */
@@ -114,7 +114,7 @@ function missing(
   { kind, namespace, name }: { kind: string; namespace: string; name: string },
   path: string,
 ): Waiting {
-  refuseUnreadableKind(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`, namespace);
+  refuseUnseen(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`, namespace);
   const way =
     cluster.visibilityOf(kind, namespace) === "NotDefined"
       ? `Install the definition of ${kind}, and create "${name}"`

@@ -8,8 +8,8 @@ import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { emptyRemote } from "../apply/empty-remote.ts";
 import { reconcile } from "../reconcile.ts";
-import { emptyRemote } from "./cycle.ts";
 
 let scene: Scene;
 

@@ -1,13 +1,17 @@
 import { conditionOf, isUninstalling, type ManagedObject } from "../../objects/object.ts";
-import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { isExposedWithout } from "../../schema/wire/uses.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
-import { refuseUnreadableKind } from "../unreadable-kind.ts";
-import { emptyRemote, isCycle } from "./cycle.ts";
-import { findUsers, isBeingRemoved, leavesReferences, type Target, type Unseen, type User } from "./users.ts";
-
-/** A delete may wait for the request budget. After this time, its users have to be searched for again. */
-const CHECK_VALID_MS = 30_000;
+import { isCycle } from "./cycle.ts";
+import {
+  findUsers,
+  isBeingRemoved,
+  leavesReferences,
+  referringUsers,
+  type Target,
+  type Unseen,
+  type User,
+} from "./users.ts";
 
 /** Seconds between two looks when a watch will report that the last spec no longer refers to the remote. */
 const WATCHED_SECONDS = 300;
@@ -15,46 +19,33 @@ const WATCHED_SECONDS = 300;
 /** Thrown when other remotes use the one that is to be deleted. */
 export class StillUsed extends Waiting {
   readonly users: readonly User[];
+  /** Whether it and all that uses it are being deleted, and wait for each other. */
+  readonly isCycle: boolean;
 
-  constructor(users: readonly User[], ...args: ConstructorParameters<typeof Waiting>) {
+  constructor(users: readonly User[], isCycle: boolean, ...args: ConstructorParameters<typeof Waiting>) {
     super(...args);
     this.users = users;
+    this.isCycle = isCycle;
   }
 }
 
-export interface Usage {
-  users: readonly User[];
-  /** Kinds that may use the remote and cannot be read, and whose remotes would be open to everybody without it. */
-  hidden: readonly Unseen[];
-  /** Throws Outdated when this result is too old to rely on for a delete. */
-  assertValid: () => void;
-}
-
-/** What is known to use a remote of the object, and which kinds cannot be seen. `maxAgeMs`: see `findUsers`. */
-export async function usageOf(context: ReconcileContext, id: string, maxAgeMs: number): Promise<Usage> {
-  const { kind, object, clock, cluster } = context;
-  const kinds = cluster.kindsReferringTo(kind);
-  if (kinds.length === 0) return { users: [], hidden: [], assertValid: () => {} };
-  for (const one of kinds) refuseUnreadableKind(cluster, one.kind, "InUse", `they may use this ${kind.kind}`);
-  const { users, unseen } = await findUsers(context, { kind, id, object }, maxAgeMs);
-  const checkedAt = clock.now();
-  const assertValid = () => {
-    if (clock.now() - checkedAt > CHECK_VALID_MS) throw new Outdated(`${id} may be used by now`);
-  };
-  return { users, hidden: unseen.filter((one) => isExposedWithout(one.kind.spec, kind.kind)), assertValid };
-}
-
 /**
- * Throws Waiting while a remote in the account refers to this one, or may refer to it. Returns `assertValid` of
- * `Usage`.
+ * Why a remote of the object has to stay: a remote in the account refers to it, or may refer to it. StillUsed if the
+ * users are known.
  */
-export async function refuseWhileUsed(context: ReconcileContext, id: string): Promise<() => void> {
-  const { kind, object } = context;
-  const { users, hidden, assertValid } = await usageOf(context, id, secondsBetween(context, 4, 10, 300) * 1000);
-  if (users.length > 0 && !(await isGone(context, id, users))) await refuse(context, { kind, id, object }, users);
-  if (hidden.length > 0) throw usersUnseen(context, hidden);
-  return assertValid;
+export async function refusalOfUsers(context: ReconcileContext, id: string): Promise<ReconcileError | undefined> {
+  const { kind, object, cluster } = context;
+  if (cluster.kindsReferringTo(kind).length === 0) return undefined;
+  const target = { kind, id, object };
+  const { users, unseen } = await findUsers(context, target, secondsBetween(context, 4, 10, 300) * 1000);
+  if (users.length > 0 && !(await isGone(context, id, users))) return stillUsed(context, target, users);
+  const hidden = unseen.filter((one) => isExposedWithout(one.kind.spec, kind.kind));
+  return hidden.length > 0 ? usersUnseen(context, hidden) : undefined;
 }
+
+/** Whether the spec of an object refers to the remote. Asks nobody. */
+export const isReferredTo = (context: ReconcileContext, id: string): boolean =>
+  referringUsers(context, { kind: context.kind, id, object: context.object }).some(({ bySpec }) => bySpec);
 
 /**
  * A remote that is gone needs no protection. An object whose spec refers to it is different: it waits for this object.
@@ -64,7 +55,7 @@ const isGone = async (context: ReconcileContext, id: string, users: readonly Use
   remotesOf(context).cached(id) === undefined &&
   (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
-async function refuse(context: ReconcileContext, target: Target, users: readonly User[]): Promise<never> {
+async function stillUsed(context: ReconcileContext, target: Target, users: readonly User[]): Promise<StillUsed> {
   const { kind, object } = context;
   const staying = users.filter((user) => !isBeingRemoved(user));
   const use = `${users.length > 1 ? "they use" : "it uses"} this ${kind.kind}`;
@@ -72,11 +63,11 @@ async function refuse(context: ReconcileContext, target: Target, users: readonly
     const seconds = staying.every(({ bySpec }) => bySpec) ? WATCHED_SECONDS : secondsBetween(context, 10, 1, 60);
     const named = [...namesOf(staying, object), ...namesOf(users.filter(isBeingRemoved), object)];
     const message = sentence("Delete or change ", named, ` first: ${use}`);
-    throw new StillUsed(users, "InUse", message, { afterSeconds: seconds });
+    return new StillUsed(users, false, "InUse", message, { afterSeconds: seconds });
   }
-  if (await isCycle(context, target)) await emptyRemote(context, target.id);
   const message = sentence("Waiting for ", namesOf(users, object), ` to be deleted first: ${use}`);
-  throw new StillUsed(users, "Deleting", message, { afterSeconds: secondsBetween(context, 10, 1, 60) });
+  const seconds = secondsBetween(context, 10, 1, 60);
+  return new StillUsed(users, await isCycle(context, target), "Deleting", message, { afterSeconds: seconds });
 }
 
 /**

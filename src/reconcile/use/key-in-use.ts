@@ -1,9 +1,8 @@
 import { Waiting } from "../../objects/reconcile-error.ts";
-import { ACCOUNT_KIND, secretAnnotations } from "../../schema/contract.ts";
+import { secretAnnotations } from "../../schema/contract.ts";
 import type { KeyUser, KnownKey } from "../cluster.ts";
-import { type ReconcileContext, readRemote, remotesOf } from "../context.ts";
-import { refuseUnreadableKind } from "../unreadable-kind.ts";
-import { recordLostToken, tokenRecordOf } from "./token-records.ts";
+import { type ReconcileContext, readRemote } from "../context.ts";
+import { tokenRecordOf } from "./token-records.ts";
 
 // An object can stand for the API key with which the operator, or a GatewayAccount, sends its requests. If this key
 // were deleted, nothing in the account could be changed or deleted any more.
@@ -27,39 +26,24 @@ export class KeyStillUsed extends Waiting {
   }
 }
 
-/** Throws Waiting while requests are sent with the key that is to be deleted. */
-export async function refuseWhileKeyUsed(context: ReconcileContext, id: string): Promise<void> {
+/** Why an API key has to stay: requests are sent with it, or nobody knows whether they are. */
+export async function refusalOfKeyUsers(context: ReconcileContext, id: string): Promise<Waiting | undefined> {
   const { object, cluster } = context;
   const { output } = context.kind;
-  if (!output?.shownOnce) return;
+  if (!output?.shownOnce) return undefined;
   const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
   if (secretName !== undefined) await noteStoredToken(context, id, { secretName, key: output.key });
-  const remote = remotesOf(context).cached(id);
-  if (remote) recordLostToken(context, remote);
   const known = knownOf(context, id);
   const users = cluster.usersOfKey(object, { ...known, secretName });
-  if (users.length === 0)
-    return refuseUnreadableKind(cluster, ACCOUNT_KIND, "InUse", `one of them may send its requests with ${id}`);
+  // A person who has read the message below may have deleted the key in the account.
+  if (users.length === 0 || (isUnknown(known) && !(await readRemote(context, id)))) return undefined;
   const { namespace } = object.metadata;
   const isNamespaceGoing = await cluster.isNamespaceDeleting(namespace);
   const isBeingDeleted = (user: KeyUser) => user.isDeleting || (isNamespaceGoing && user.namespace === namespace);
   const staying = users.filter((user) => !isBeingDeleted(user));
-  // A person who has read this message may have deleted the key in the account.
-  if (isUnknown(known) && !(await readRemote(context, id))) return;
-  if (staying.length > 0) throw new KeyStillUsed(namesOf(staying), id, isUnknown(known));
+  if (staying.length > 0) return new KeyStillUsed(namesOf(staying), id, isUnknown(known));
   const message = `Waiting for ${namesOf(users)} to be deleted first: it sends its requests with this key`;
-  throw new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });
-}
-
-/** Whether somebody still sends requests with a key that was replaced, or may do so. */
-export async function mayKeyBeUsed(context: ReconcileContext, id: string): Promise<boolean> {
-  const { kind, object, cluster } = context;
-  if (kind.output?.shownOnce !== true) return false;
-  if (cluster.visibilityOf(ACCOUNT_KIND) === "Unreadable") return true;
-  const known = knownOf(context, id);
-  if (cluster.usersOfKey(object, known).length === 0) return false;
-  // A person may have deleted a key whose token nobody knows.
-  return !isUnknown(known) || (await readRemote(context, id)) !== undefined;
+  return new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });
 }
 
 /** What this process has seen counts most, since a person may have changed the Secret. */

@@ -11,7 +11,7 @@ import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues } from "../../schema/wire/uses.ts";
 import { objectsInAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
-import { refuseUnreadableKind } from "../unreadable-kind.ts";
+import { refuseUnseen } from "../unseen.ts";
 
 // Some kinds only set modules of remotes that other clients create, and no list shows such a remote. When an object of
 // such a kind is deleted and its modules stay, nothing would show that the remote still uses an IP policy, for example.
@@ -146,7 +146,7 @@ function namedTargets(context: ReconcileContext, fields: readonly string[]): Tar
 function withName(context: ReconcileContext, kind: Kind, name: string): Target[] {
   const { cluster, object } = context;
   const { namespace } = object.metadata;
-  refuseUnreadableKind(cluster, kind.kind, "InUse", WHY, namespace);
+  refuseUnseen(cluster, kind.kind, "InUse", WHY, namespace);
   const target = cluster.get(kind.kind, namespace, name);
   if (!target) return [];
   // An object that only observes is not the one whose deletion deletes the remote.
@@ -155,7 +155,7 @@ function withName(context: ReconcileContext, kind: Kind, name: string): Target[]
 }
 
 function withRemote({ cluster, object }: ReconcileContext, kind: Kind, id: string): Target[] {
-  refuseUnreadableKind(cluster, kind.kind, "InUse", WHY);
+  refuseUnseen(cluster, kind.kind, "InUse", WHY);
   return cluster.othersWithRemoteID(kind, id, object).map((target) => [kind, target]);
 }
 
@@ -181,7 +181,7 @@ function seenTargets(
 function possibleTargets(context: ReconcileContext, fields: readonly string[]): Target[] {
   const { cluster } = context;
   return targetKinds(context, fields).flatMap((one) => {
-    refuseUnreadableKind(cluster, one.kind, "InUse", WHY);
+    refuseUnseen(cluster, one.kind, "InUse", WHY);
     return objectsInAccount(context, one).map((target): Target => [one, target]);
   });
 }

@@ -9,7 +9,7 @@ import type { EntryLocation, Kind } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
 import type { ReconcileContext } from "../context.ts";
-import { refuseUnreadableKind } from "../unreadable-kind.ts";
+import { isUnseen } from "../unseen.ts";
 
 // Several objects and people may want one entry of a list: the object of the parent, whose spec lists it; objects that
 // stand for single entries; and people who added it in the account. The entry is deleted when the last object that
@@ -43,18 +43,35 @@ export function leaveEntry(context: ReconcileContext, id: string): void {
 
 /** Like `leaveEntry`, for the entries that this object has added to its shared lists and no longer lists. */
 export function leaveDroppedEntries(context: ReconcileContext): void {
-  const { kind, object, cluster } = context;
-  for (const { fields, trait } of sharedLists(kind.spec)) {
-    const dropped = droppedEntries(object, fields, trait.key);
-    const entryKind = cluster.kinds.find((one) => one.kind === trait.kind);
-    if (dropped.length === 0 || !entryKind) continue;
-    const wanting = childrenOf(context, trait.kind).filter(wantsEntryOf(object));
-    for (const key of dropped) {
-      const others = wanting.filter(({ spec }) => spec[trait.key] === key);
-      leaveTo(context, entryKind, `${object.status?.id}/${key}`, others);
-    }
+  const { object } = context;
+  for (const { id, kind, key, value } of droppedFrom(context)) {
+    const wanting = childrenOf(context, kind.kind).filter(wantsEntryOf(object));
+    const others = wanting.filter(({ spec }) => spec[key] === value);
+    leaveTo(context, kind, id, others);
   }
 }
+
+interface Dropped {
+  id: string;
+  /** Of the objects that stand for single entries. */
+  kind: Kind;
+  /** The field that names an entry, and its value. */
+  key: string;
+  value: string;
+}
+
+/** The entries that this object has added to its shared lists and no longer lists. */
+export const droppedFrom = ({ kind, object, cluster }: Sharing): Dropped[] =>
+  sharedLists(kind.spec).flatMap(({ fields, trait }) => {
+    const entryKind = cluster.kinds.find((one) => one.kind === trait.kind);
+    const dropped = entryKind ? droppedEntries(object, fields, trait.key) : [];
+    return dropped.map((value) => ({
+      id: `${object.status?.id}/${value}`,
+      kind: entryKind as Kind,
+      key: trait.key,
+      value,
+    }));
+  });
 
 function leaveTo({ account }: ReconcileContext, kind: Kind, id: string, others: readonly ManagedObject[]): void {
   if (others.length > 0 && others.every(({ status }) => status?.id !== id)) entriesOfKind(account, kind).leave(id);
@@ -89,13 +106,11 @@ type Sharing = Pick<ReconcileContext, "kind" | "object" | "cluster">;
 export function claimsOf(context: Sharing): Claims {
   const { kind, object, cluster } = context;
   return Object.fromEntries(
-    sharedLists(kind.spec).map(({ member, fields, trait }): [string, Claim] => {
-      if (droppedEntries(object, fields, trait.key).length > 0)
-        refuseUnreadableKind(cluster, trait.kind, "InUse", `they may need what spec.${fields[0]} no longer lists`);
+    sharedLists(kind.spec).map(({ member, trait }): [string, Claim] => {
       const children = childrenOf(context, trait.kind);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       // An object that cannot be read may want what another one is about to remove.
-      const leaving = cluster.visibilityOf(trait.kind) === "Unreadable" ? [] : children.filter(leaves);
+      const leaving = isUnseen(cluster, trait.kind) ? [] : children.filter(leaves);
       const wanted = keys(children.filter(wantsEntryOf(object)));
       return [member, { wanted, leaving: keys(leaving) }];
     }),
@@ -145,19 +160,13 @@ const keyOf = (id: string): string => id.slice(id.indexOf("/") + 1);
 const parentIDOf = (id: string): string => id.slice(0, id.indexOf("/"));
 
 /** Objects that stand for the parent of this entry. */
-function parentsOf(
-  { cluster, object, kind }: ReconcileContext,
-  { parent }: EntryLocation,
-  id: string,
-): ManagedObject[] {
-  refuseUnreadableKind(cluster, parent.kind, "InUse", `an object of it may list this ${kind.kind}`);
+function parentsOf({ cluster, object }: ReconcileContext, { parent }: EntryLocation, id: string): ManagedObject[] {
   return cluster.othersWithRemoteID(parent, parentIDOf(id), object);
 }
 
 /** Other objects that stand for the same entry, including objects without an id. */
 function siblingsOf(context: ReconcileContext, location: EntryLocation, id: string): ManagedObject[] {
   const { cluster, kind, object } = context;
-  refuseUnreadableKind(cluster, kind.kind, "InUse", `one of them may stand for ${id}`);
   const named = parentsOf(context, location, id)
     .flatMap((parent) => cluster.referrersOf(location.parent, parent))
     .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id)
@@ -197,3 +206,12 @@ const leaves = (object: ManagedObject): boolean =>
 const mayHaveMade = (object: ManagedObject): boolean =>
   !isObserver(object) &&
   (object.status?.id === undefined ? signedIntentOf(object) !== undefined : !object.status.preexisting);
+
+/**
+ * Fields that other objects set on the same remote. Their modules stay until the next object sets them. Otherwise the
+ * route would be open to everybody in between, for example without its sign-on.
+ */
+export function modulesWantedByOthers({ kind, object, cluster }: ReconcileContext, id: string): string[] {
+  const others = cluster.othersWithRemoteID(kind, id, object);
+  return others.filter(wants).flatMap(({ spec }) => Object.keys(spec));
+}

@@ -17,10 +17,8 @@ import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
-import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { usageOf } from "./in-use.ts";
 
 let scene: Scene;
 
@@ -402,15 +400,6 @@ describe("what is asked before a deletion", () => {
     scene.cluster.delete(edge);
     await scene.reconcile(policy);
     expect(scene.gateway.takeCalls()).toEqual([]);
-  });
-
-  it("counts for half a minute, and no DELETE is sent after that", async () => {
-    const policy = await scene.given(IPPolicy, "office");
-    const { assertValid } = await usageOf(scene.contextFor(policy), scene.idOf(policy), 0);
-    await scene.clock.advance(30_000);
-    assertValid();
-    await scene.clock.advance(1);
-    expect(assertValid).toThrow(Outdated);
   });
 
   it("is what stands in an event subscription only where an object stands for it", async () => {

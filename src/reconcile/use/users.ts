@@ -73,7 +73,7 @@ export async function findAllUsers(context: ReconcileContext, target: Target): P
  * Objects whose specs refer to the target, and that keep this reference, may have just been sent, or are not carried
  * out yet.
  */
-function referringUsers(context: ReconcileContext, target: Target): User[] {
+export function referringUsers(context: ReconcileContext, target: Target): User[] {
   const { account } = context;
   const { object: own } = target;
   if (!own) return [];

@@ -19,7 +19,8 @@ import {
   retiringOf,
 } from "../../context.ts";
 import { refuseAdoption, remoteMissing } from "../../decide/conflicts.ts";
-import { holds, refuseOtherHolder, refuseUnreadableHolder } from "../../decide/holders.ts";
+import { holds } from "../../decide/holders.ts";
+import { ensureTakeable } from "../../decide/may-take.ts";
 import { resolveDesired } from "../../desired/desired.ts";
 import { forgetLeftEntry, isPreexisting, noteEntryOrigin } from "../../use/sharing.ts";
 import { membersToRead } from "../module-origins.ts";
@@ -44,16 +45,21 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (!remote) return noteAbsence(context, id);
   if (kind.location.type !== "entry") return remote;
   if (intent?.signed) noteEntryOrigin(context, false);
-  else if (object.status?.id !== id) noteEntryOrigin(context, isPreexisting(context, id));
+  else if (object.status?.id !== id) await noteFoundEntry(context, id);
   else forgetLeftEntry(context, id);
   return remote;
 }
 
+/** Modules of a route are taken with the first PUT. */
 async function refuseHolders(context: ReconcileContext, id: string): Promise<void> {
   const { kind, object } = context;
-  await refuseOtherHolder(context, id);
   const takesNothing = isObserveOnly(object) || setsNoModule(kind, object) || holds(kind, object, id);
-  if (!takesNothing) refuseUnreadableHolder(context, id, "OwnershipConflict");
+  await ensureTakeable(context, { id, way: takesNothing ? "held" : "set" });
+}
+
+async function noteFoundEntry(context: ReconcileContext, id: string): Promise<void> {
+  await ensureTakeable(context, { id, way: "shared" });
+  noteEntryOrigin(context, isPreexisting(context, id));
 }
 
 /**

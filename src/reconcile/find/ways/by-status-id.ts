@@ -26,7 +26,7 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   refuseOtherAdoption(object, id);
   await refuseOtherHolder(context, id);
   const remote = await getFromRightAccount(context, id);
-  if (remote) return isObserver(object) ? adopt(context, remote) : refuseForeignMark(context, remote);
+  if (remote) return isObserver(object) ? adopt(context, id, remote) : refuseForeignMark(context, remote);
   context.changes.push({ type: "Missing", id });
   if (isDeleting(object)) return undefined;
   if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw remoteMissing(context, id);

@@ -1,0 +1,49 @@
+import type { ManagedObject } from "../../objects/object.ts";
+import { Blocked } from "../../objects/reconcile-error.ts";
+import { secretAnnotations } from "../../schema/contract.ts";
+import type { Output } from "../../schema/define.ts";
+import type { SecretValue } from "../cluster.ts";
+import type { ReconcileContext } from "../context.ts";
+
+export type NamedSecret = SecretValue & { name: string };
+
+/** Where the value of a remote goes: to the Secret that the spec names. */
+export type Destination = Output & { name: string };
+
+/** Why the value in the answer to a create could not be written to its Secret. Throws what a dry run of that throws. */
+export async function withoutPlace(context: ReconcileContext): Promise<Blocked | undefined> {
+  const { cluster, object } = context;
+  const to = destinationOf(context);
+  if (!to) return undefined;
+  const secret = await cluster.secret(object.metadata.namespace, to.name);
+  if (secret && !isWrittenFor(object, secret)) return notOwn(to);
+  if (!to.shownOnce) return undefined;
+  const { name, key } = to;
+  await cluster.tryWriteSecret(object, { name, data: { [key]: "" }, annotations: {}, ownership: "owned" });
+  return undefined;
+}
+
+/** Throws Blocked when the Secret was not written for this object. */
+export async function readOwnSecret(
+  { object, cluster }: ReconcileContext,
+  to: Destination,
+): Promise<NamedSecret | undefined> {
+  const secret = await cluster.secret(object.metadata.namespace, to.name);
+  if (secret && !isWrittenFor(object, secret)) throw notOwn(to);
+  return secret && { ...secret, name: to.name };
+}
+
+const notOwn = ({ name, field }: Destination): Blocked =>
+  new Blocked(
+    "SecretNotReady",
+    `Choose another spec.${field}, or delete Secret "${name}": it exists and is not this object's`,
+  );
+
+export const isWrittenFor = ({ metadata }: ManagedObject, { owners, annotations }: SecretValue): boolean =>
+  owners.includes(metadata.uid) || annotations[secretAnnotations.objectUID] === metadata.uid;
+
+/** Undefined when the kind has no such value, or the spec names no Secret. */
+export function destinationOf({ kind: { output }, object }: ReconcileContext): Destination | undefined {
+  const name = output && (object.spec[output.field] as string | undefined);
+  return output && name !== undefined ? { ...output, name } : undefined;
+}

@@ -1,0 +1,65 @@
+import { isMarkOf, ownerMarkOf } from "../objects/ownership.ts";
+import { Waiting } from "../objects/reconcile-error.ts";
+import { wayToRead } from "../objects/way-to-read.ts";
+import { ACCOUNT_KIND } from "../schema/contract.ts";
+import type { Kind } from "../schema/define.ts";
+import type { Cluster } from "./cluster.ts";
+import type { ReconcileContext } from "./context.ts";
+
+// What cannot be read counts as unknown: an object there may have a remote, or use it. These are the two questions.
+
+/** Seconds until the next attempt. Usually a waiting object is triggered earlier, when its kind becomes readable. */
+const AGAIN_SECONDS = 300;
+
+/** Objects that cannot be read may forbid what is to be done. */
+export class UnreadableKind extends Waiting {}
+
+type Reason = "InUse" | "ReferenceNotReady" | "OwnershipConflict";
+type Seen = Pick<Cluster, "visibilityOf" | "unreadNamespaces">;
+
+/**
+ * An object that cannot be read may have the remote: one of its kind or, for an entry, one whose spec lists it. What
+ * bears the owner mark of this object is its own. `kind`: of the remote.
+ */
+export function unseenHolder(
+  context: ReconcileContext,
+  id: string,
+  reason: Reason,
+  kind: Kind = context.kind,
+): UnreadableKind | undefined {
+  const { cluster, owner, account } = context;
+  const { location } = kind;
+  if (isMarkOf(ownerMarkOf(account.remotes(kind).cached(id) ?? {}), owner)) return undefined;
+  // Of the object that has the list, no other object may have it.
+  const isListed = location.type === "entry" && location.parent.kind !== context.kind.kind;
+  const holders = isListed ? [location.parent.kind, kind.kind] : [kind.kind];
+  return firstUnseen(cluster, holders, reason, `one of them may have ${id}`);
+}
+
+/** An object that cannot be read may use the remote: its kind can refer to it, or it may send its requests with the key. */
+export function unseenUser({ cluster, kind }: ReconcileContext, id: string): UnreadableKind | undefined {
+  const users = cluster.kindsReferringTo(kind).map((one) => one.kind);
+  const user = firstUnseen(cluster, users, "InUse", `they may use this ${kind.kind}`);
+  if (user || !kind.output?.shownOnce) return user;
+  return firstUnseen(cluster, [ACCOUNT_KIND], "InUse", `one of them may send its requests with ${id}`);
+}
+
+function firstUnseen(cluster: Seen, kinds: readonly string[], reason: Reason, why: string): UnreadableKind | undefined {
+  const unseen = kinds.find((kind) => isUnseen(cluster, kind));
+  return unseen === undefined ? undefined : unreadable(cluster, unseen, reason, why);
+}
+
+/** Whether there may be objects of the kind that cannot be read. `namespace`: there. Default: anywhere. */
+export const isUnseen = (cluster: Seen, kind: string, namespace?: string): boolean =>
+  cluster.visibilityOf(kind, namespace) === "Unreadable";
+
+/** Throws UnreadableKind while what is named may be among the objects that cannot be read. `why`: the end of the message. */
+export function refuseUnseen(cluster: Seen, kind: string, reason: Reason, why: string, namespace?: string): void {
+  if (isUnseen(cluster, kind, namespace)) throw unreadable(cluster, kind, reason, why, namespace);
+}
+
+function unreadable(cluster: Seen, kind: string, reason: Reason, why: string, namespace?: string): UnreadableKind {
+  const unread = cluster.unreadNamespaces(kind);
+  const meant = namespace !== undefined && unread.includes(namespace) ? [namespace] : unread;
+  return new UnreadableKind(reason, `${wayToRead(kind, meant)}: ${why}`, { afterSeconds: AGAIN_SECONDS });
+}
