@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { fishWord } from "./terminal/shell.ts";
 import { UsageError } from "./terminal/terminal.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
@@ -54,16 +55,14 @@ function fish(words: readonly Words[]): string {
   const lines = NAMES.flatMap((program) => [
     `complete -c ${program} -f`,
     ...words.map(
-      ({ name, summary }) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
+      ({ name, summary }) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d ${fishWord(summary)}`,
     ),
     ...words.flatMap(({ name, flags }) =>
       flags.map(
         ({ flag, description }) =>
-          `complete -c ${program} -n "__fish_seen_subcommand_from ${name}" -l ${flag.slice(2)} -d ${quoted(description)}`,
+          `complete -c ${program} -n "__fish_seen_subcommand_from ${name}" -l ${flag.slice(2)} -d ${fishWord(description)}`,
       ),
     ),
   ]);
   return lines.join("\n");
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

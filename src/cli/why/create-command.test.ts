@@ -46,6 +46,13 @@ test.each<[string, Kind, Record<string, unknown>, string, string | undefined]>([
     "kubectl create configmap ca -n team --from-file=ca.pem=FILE",
   ],
   [
+    "a ConfigMap whose name and key a shell would take for commands",
+    CertificateAuthority,
+    { caPemFrom: { configMapKeyRef: { name: "ca;reboot", key: "$(id)" } } },
+    'Create ConfigMap "ca;reboot" in this namespace: spec.caPemFrom.configMapKeyRef refers to it',
+    "kubectl create configmap 'ca;reboot' -n team '--from-file=$(id)'=FILE",
+  ],
+  [
     "a key of a Secret",
     TLSCertificate,
     { secretName: "shop-tls" },

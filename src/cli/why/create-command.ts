@@ -1,6 +1,7 @@
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type Need, needsOf } from "../../schema/wire/needs.ts";
+import { shellWord } from "../terminal/shell.ts";
 
 type DataNeed = Extract<Need, { type: "secret" | "configMap" }>;
 
@@ -17,13 +18,13 @@ export function createCommandOf({ spec: schema }: Kind, object: ManagedObject): 
   const missing = needs.find(isMissing);
   if (!missing) return undefined;
   const keys = needs.filter(({ type, name }) => type === missing.type && name === missing.name).map(({ key }) => key);
-  const target = `${missing.name} -n ${object.metadata.namespace}`;
+  const target = `${shellWord(missing.name)} -n ${shellWord(object.metadata.namespace)}`;
   return `kubectl create ${commandFor(missing.type, target, new Set(keys))}`;
 }
 
 /** Values come from files: a value on the command line would stay in the history of the shell. */
 function commandFor(type: DataNeed["type"], target: string, keys: ReadonlySet<string>): string {
   if (keys.has("tls.crt") && keys.has("tls.key")) return `secret tls ${target} --cert=FILE --key=FILE`;
-  const values = [...keys].map((key) => `--from-file=${key}=FILE`).join(" ");
+  const values = [...keys].map((key) => `${shellWord(`--from-file=${key}`)}=FILE`).join(" ");
   return `${type === "secret" ? "secret generic" : "configmap"} ${target} ${values}`;
 }
