@@ -35,3 +35,27 @@ test("an object whose annotations are full says so and what helps, and goes on w
   });
   await world.ready("IPPolicy", "full");
 });
+
+/** The API server stores objects of up to 1.5 MiB. This one has no room for a finalizer, nor for a status. */
+async function createLargest(name: string): Promise<void> {
+  for (let length = 1_572_000; length > 1_560_000; length -= 200) {
+    const config = { text: "x".repeat(length) };
+    const spec = { policy: { inbound: [{ actions: [{ type: "custom", config }] }] } };
+    const made = await world.kube.create(manifestOf({ kind: "TCPEdge", name, spec })).catch(() => undefined);
+    if (made) return;
+  }
+  throw new Error("the API server takes none of them");
+}
+
+test("an object with no room for its status says so, and what helps, by an event", { timeout: 300_000 }, async () => {
+  await createLargest("large");
+  const event = await world.until("an event says it", async () => {
+    const { stdout } = await world.kubectl("get", "events", "--field-selector=involvedObject.name=large", "-o", "json");
+    return JSON.parse(stdout).items.find(({ reason }: KubeJSON) => reason === "WriteRefused") as KubeJSON | undefined;
+  });
+  expect(event["message"]).toMatch(/^Make the object smaller: /);
+  expect(world.changesSent().filter(({ path }) => path.startsWith("/edges"))).toEqual([]);
+  expect((await world.quiet(2000)).requests).toBeLessThan(100);
+  await world.kube.patch("TCPEdge", "large", { spec: { policy: null } });
+  await world.ready("TCPEdge", "large");
+});
