@@ -165,6 +165,7 @@ const environment = z
     LEADER_ELECTION: flag.default(false),
     WATCH_SECRETS: flag.default(false),
     EXTERNAL_DNS: flag.default(false),
+    EXTERNAL_DNS_NAMESPACES: names,
     DNS_RESOLVERS: servers,
     OTEL_EXPORTER_OTLP_ENDPOINT: url.optional(),
     KEEP_RIGHTS_BINDING: flag.default(true),
@@ -234,6 +235,8 @@ export interface Config extends ClusterConfig {
   watchSecrets: boolean;
   /** A domain that does not say otherwise has a DNSEndpoint, from which external-dns makes its records. */
   externalDNS: boolean;
+  /** Namespaces whose objects may have DNS records written. `*`: all. */
+  externalDNSNamespaces: readonly string[];
   /** DNS servers for queries, each as `address` or `address:port`. Empty: the resolvers of the system. */
   dnsResolvers: readonly string[];
   /** Sends traces to a collector. The packages for it read where that is. */
@@ -271,6 +274,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     leaderElection: values.LEADER_ELECTION,
     watchSecrets: values.WATCH_SECRETS,
     externalDNS: values.EXTERNAL_DNS,
+    externalDNSNamespaces: values.EXTERNAL_DNS_NAMESPACES,
     dnsResolvers: values.DNS_RESOLVERS,
     isTraced: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     keepRightsBinding: values.KEEP_RIGHTS_BINDING,

@@ -22,6 +22,7 @@ const tests: Readonly<Record<string, string>> = {
   SECRET_WRITE_NAMESPACES: "test/e2e/chart.test.ts",
   DNS_RESOLVERS: "test/integration/objects/dns.test.ts",
   EXTERNAL_DNS: "test/integration/objects/dns.test.ts",
+  EXTERNAL_DNS_NAMESPACES: "test/integration/objects/dns.test.ts",
   FORMER_CLUSTER_IDS: "test/integration/installations/disaster.test.ts",
   GATEWAY_ACCOUNT_CONFIRMED: "test/integration/accounts/key-at-start.test.ts",
   GATEWAY_ALLOW_PLAINTEXT: "test/settings.test.ts",

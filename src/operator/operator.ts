@@ -158,11 +158,13 @@ export function createOperator(options: OperatorOptions): Operator {
       ensureDefaultKnown: (object) => defaultAccounts.ensureKnown(object),
       // Adoption from a GatewayAccount is always allowed: it belongs to the namespace, and so do the remotes of its
       // account.
-      mayAdopt: (object) => accounts.nameOf(object) !== "" || isListed(config.adoptionNamespaces, object),
+      mayAdopt: (object) =>
+        accounts.nameOf(object) !== "" || isListed(config.adoptionNamespaces, object.metadata.namespace),
     },
   });
   const { externalDNS, dnsResolvers } = config;
-  const dns = new RecordChecker({ resolver: resolverFor(dnsResolvers), clock, externalDNS });
+  const mayWrite = (namespace: string) => isListed(config.externalDNSNamespaces, namespace);
+  const dns = new RecordChecker({ resolver: resolverFor(dnsResolvers), clock, externalDNS, mayWrite });
   const defaultAccounts = new DefaultAccounts({
     client,
     clock,
@@ -431,5 +433,5 @@ const informerOf = (
   common: Pick<InformerOptions<ManagedObject>, "client" | "log" | "clock" | "namespaces" | "transform">,
 ): Informer<ManagedObject> => new Informer({ ...common, type: typeOf(kind), indexers: indexersOf(kind) });
 
-const isListed = (namespaces: readonly string[], { metadata: { namespace } }: ManagedObject): boolean =>
+const isListed = (namespaces: readonly string[], namespace: string): boolean =>
   namespaces.includes("*") || namespaces.includes(namespace);

@@ -27,6 +27,7 @@ const ATTEMPTS = 5;
 /** A person has asked for the deletion, and no object says whose DNS records those of a leftover are. */
 const noRecords: DNS = {
   externalDNS: false,
+  mayWrite: () => false,
   check: async () => ({ state: "missing" }),
 };
 

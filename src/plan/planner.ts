@@ -51,6 +51,7 @@ const MOST_ROUNDS = 50;
 /** A domain is released only when its DNS records are gone. A plan takes them for gone. */
 const noRecords: DNS = {
   externalDNS: false,
+  mayWrite: () => false,
   check: async () => ({ state: "missing" }),
 };
 

@@ -14,6 +14,8 @@ export type RecordCheck =
 export interface DNS {
   /** Whether objects have a DNSEndpoint unless their spec says otherwise. */
   readonly externalDNS: boolean;
+  /** Whether objects of this namespace may have records written: their names are any that the service lets them reserve. */
+  mayWrite(namespace: string): boolean;
   /**
    * Asks the resolver at most once a minute for each record. In between, returns the last answer if it was asked for at
    * `since` (monotonic milliseconds) or later. Never throws.

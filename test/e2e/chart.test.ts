@@ -98,6 +98,7 @@ describe("values", () => {
       { "watchNamespaces[0]": "a", "secrets.writeNamespaces[0]": "b" },
       "b",
     ],
+    ["records for nobody", { "externalDNS.enabled": true }, "externalDNS.namespaces"],
     ["two sources of the proxy", { "proxy.http": "http://a", "proxy.existingSecret": "b" }, "proxy.existingSecret"],
   ])("%s is refused with a message", async (_, values, named) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
@@ -208,10 +209,12 @@ describe("rendered", () => {
     expect([following(on), switched(on)]).toEqual([expected, "true"]);
   });
 
+  const everywhere = { "externalDNS.namespaces[0]": "*" };
+
   test.each([
     ["by default, no right to DNSEndpoints", {}, [], "false"],
-    ["with externalDNS.enabled, for all objects", { "externalDNS.enabled": true }, ["-"], "true"],
-    ["with externalDNS.optIn, the right alone", { "externalDNS.optIn": true }, ["-"], "false"],
+    ["with externalDNS.enabled, for all objects", { ...everywhere, "externalDNS.enabled": true }, ["-"], "true"],
+    ["with externalDNS.optIn, the right alone", { ...everywhere, "externalDNS.optIn": true }, ["-"], "false"],
   ])("%s", async (_, values, expected, reported) => {
     const objects = await render(...set({ ...values, "dns.resolvers[0]": "10.0.0.10:5353" }));
     const having = objects.filter(({ rules = [] }) =>

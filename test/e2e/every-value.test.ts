@@ -32,6 +32,8 @@ const beside: Readonly<Record<string, Values>> = {
   "proxy.noProxy": { "proxy.https": "http://proxy.example:3128" },
   "credentials.key": { "credentials.existingSecret": "key" },
   crds: { "crds.enabled": true },
+  "externalDNS.enabled": { "externalDNS.namespaces": ["team-a"] },
+  "externalDNS.optIn": { "externalDNS.namespaces": ["team-a"] },
   "rbac.namespaceDeletion": { watchNamespaces: ["team-a"] },
   leaderElection: { strategy: { type: "Recreate" } },
 };
@@ -44,6 +46,7 @@ const another: Readonly<Record<string, unknown>> = {
   "gateway.sessionSyncInterval": "40s",
   "gateway.allowedHosts": ["api.example"],
   "adoption.namespaces": ["team-a"],
+  "externalDNS.namespaces": ["team-a"],
   "secrets.writeNamespaces": ["team-a"],
   "dns.resolvers": ["10.0.0.10"],
   watchNamespaces: ["team-a"],

@@ -44,6 +44,8 @@ const defaults: Values = parse(await readFile(join(chart, "values.yaml"), "utf8"
 /** What has to be set beside a value that is turned. */
 const beside: Readonly<Record<string, Values>> = {
   "leaderElection.enabled": { strategy: { type: "Recreate" } },
+  "externalDNS.enabled": { externalDNS: { namespaces: ["team-a"] } },
+  "externalDNS.optIn": { externalDNS: { namespaces: ["team-a"] } },
 };
 
 const defaultOf = (path: string): unknown => path.split(".").reduce((inner: KubeJSON, name) => inner[name], defaults);

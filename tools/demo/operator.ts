@@ -60,7 +60,7 @@ async function startIn(
       REQUESTS_PER_MINUTE: "600",
       POD_NAMESPACE: NAMESPACE,
       SESSION_SYNC_INTERVAL: "5s",
-      ...(resolver !== undefined && { DNS_RESOLVERS: resolver }),
+      ...(resolver !== undefined && { DNS_RESOLVERS: resolver, EXTERNAL_DNS_NAMESPACES: "*" }),
     },
   });
   await atWork(operator, signal);

@@ -33,6 +33,8 @@
 {{- if not (has . $.Values.watchNamespaces) }}{{ fail (printf "secrets.writeNamespaces: %s is not one of watchNamespaces" .) }}{{ end }}
 {{- end }}
 {{- end }}
+{{- $dns := .Values.externalDNS }}
+{{- if and (or $dns.enabled $dns.optIn) (not $dns.namespaces) }}{{ fail "externalDNS.namespaces: name the namespaces whose objects may have DNS records made, or [\"*\"] for all" }}{{ end }}
 {{- if and .Values.proxy.existingSecret (or .Values.proxy.http .Values.proxy.https) }}{{ fail "proxy.existingSecret takes the place of proxy.http and proxy.https: choose one" }}{{ end }}
 {{- if and (eq .Values.dnsPolicy "None") (not .Values.dnsConfig.nameservers) }}{{ fail "dnsPolicy: None needs dnsConfig.nameservers" }}{{ end }}
 {{- end }}
@@ -102,7 +104,7 @@
 
 {{- define "tunnel-gateway-operator.environmentChecks" -}}
 {{- /* these are set by some values only; all others are there anyway */}}
-{{- $names := list "GATEWAY_API_KEY" "WATCH_NAMESPACES" "WATCH_SELECTOR" "RIGHTS_BINDING" "KEEP_RIGHTS_BINDING" "GATEWAY_ALLOW_PLAINTEXT" "GATEWAY_ACCOUNT_CONFIRMED" "ALLOWED_GATEWAY_HOSTS" "ADOPTION_NAMESPACES" "DNS_RESOLVERS" "CLUSTER_ID" "FORMER_CLUSTER_IDS" "OTEL_EXPORTER_OTLP_ENDPOINT" "HTTP_PROXY" "HTTPS_PROXY" "NO_PROXY" "http_proxy" "https_proxy" "no_proxy" }}
+{{- $names := list "GATEWAY_API_KEY" "WATCH_NAMESPACES" "WATCH_SELECTOR" "RIGHTS_BINDING" "KEEP_RIGHTS_BINDING" "GATEWAY_ALLOW_PLAINTEXT" "GATEWAY_ACCOUNT_CONFIRMED" "ALLOWED_GATEWAY_HOSTS" "ADOPTION_NAMESPACES" "EXTERNAL_DNS_NAMESPACES" "DNS_RESOLVERS" "CLUSTER_ID" "FORMER_CLUSTER_IDS" "OTEL_EXPORTER_OTLP_ENDPOINT" "HTTP_PROXY" "HTTPS_PROXY" "NO_PROXY" "http_proxy" "https_proxy" "no_proxy" }}
 {{- range include "tunnel-gateway-operator.settings" . | fromYamlArray }}{{ $names = append $names .name }}{{ end }}
 {{- range .Values.extraEnv }}
 {{- if has .name $names }}{{ fail (printf "extraEnv: %s is set by a value of the chart, or is there twice" .name) }}{{ end }}

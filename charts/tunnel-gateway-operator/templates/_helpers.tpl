@@ -183,6 +183,10 @@ annotations:
   value: {{ .Values.secrets.watch | quote }}
 - name: EXTERNAL_DNS
   value: {{ .Values.externalDNS.enabled | quote }}
+{{- with .Values.externalDNS.namespaces }}
+- name: EXTERNAL_DNS_NAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- with .Values.dns.resolvers }}
 - name: DNS_RESOLVERS
   value: {{ join "," . | quote }}

@@ -25,7 +25,7 @@ beforeEach(() => {
     resolve4: query("A"),
     resolve6: query("AAAA"),
   } as unknown as Queries;
-  checker = new RecordChecker({ resolver, clock, externalDNS: false });
+  checker = new RecordChecker({ resolver, clock, externalDNS: false, mayWrite: () => false });
 });
 
 describe("the check of a record", () => {

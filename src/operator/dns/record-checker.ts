@@ -13,6 +13,8 @@ export interface RecordCheckerOptions {
   resolver: Queries;
   clock: Clock;
   externalDNS: boolean;
+  /** The namespaces whose objects may have records written. */
+  mayWrite: (namespace: string) => boolean;
 }
 
 /** The resolver's answer for a record. `aliased`: the name has the target's addresses instead of a CNAME. */
@@ -26,14 +28,16 @@ interface Answer {
 /** Asks a resolver for DNS records, and keeps each answer for a minute. */
 export class RecordChecker implements DNS {
   readonly externalDNS: boolean;
+  readonly mayWrite: (namespace: string) => boolean;
   readonly #resolver: Queries;
   readonly #clock: Clock;
   readonly #answers = new Map<string, Answer>();
 
-  constructor({ resolver, clock, externalDNS }: RecordCheckerOptions) {
+  constructor({ resolver, clock, externalDNS, mayWrite }: RecordCheckerOptions) {
     this.#resolver = resolver;
     this.#clock = clock;
     this.externalDNS = externalDNS;
+    this.mayWrite = mayWrite;
   }
 
   async check(record: DNSRecord, since = Number.NEGATIVE_INFINITY): Promise<RecordCheck> {

@@ -328,3 +328,36 @@ describe("a certificate that waits for DNS", () => {
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
 });
+
+describe("in a namespace without the right to have records written", () => {
+  it("an object that asks for it says which right is missing, and nothing is written", async () => {
+    scene.dns.mayWriteAnywhere = false;
+    const object = await given({ dns: { externalDNS: {} } });
+    expect(scene.condition(object, "DNSReady")).toMatchObject({
+      status: "False",
+      reason: "DNSEndpointNotWritten",
+      message: expect.stringContaining('externalDNS.namespaces: ["team-a"] in the chart'),
+    });
+    expect(endpoint(object)).toBeUndefined();
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("an object that says nothing of it has no records, although that is on for all", async () => {
+    Object.assign(scene.dns, { mayWriteAnywhere: false, externalDNS: true });
+    const object = await given({});
+    expect(endpoint(object)).toBeUndefined();
+    expect(scene.condition(object, "DNSReady")).toBeUndefined();
+  });
+
+  it("what was written with the right is deleted without it", async () => {
+    const object = await given({ dns: { externalDNS: {} } });
+    expect(endpoint(object)).toBeDefined();
+    scene.dns.mayWriteAnywhere = false;
+    scene.restart();
+    await scene.reconcile(object);
+    expect(endpoint(object)).toBeUndefined();
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect(scene.cluster.writes).toEqual([]);
+  });
+});

@@ -33,10 +33,10 @@ export async function followDNS(context: ReconcileContext, remote: Remote): Prom
   const { dns, record } = context;
   record.withdrawal = undefined;
   const records = recordsOf(context, remote);
-  const { writes, looks } = settingsOf(context);
+  const { writes, looks, denied } = settingsOf(context);
   if (records.length === 0) return { remote, conditions: [] };
-  const problem = writes ? await write(context, records) : await removeFormer(context);
-  if (problem && (writes || !looks)) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
+  const problem = writes ? await write(context, records) : await removeFormer(context, denied);
+  if (problem && (writes || denied || !looks)) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
   if (!looks)
     return writes ? { remote, conditions: [unseen], afterSeconds: SETTLED_SECONDS } : { remote, conditions: [] };
   const seen = await Promise.all(records.map(async (one) => ({ record: one, check: await dns.check(one) })));
@@ -64,12 +64,23 @@ const unseen: KindCondition = {
  * its records are checked. Each process looks for it until it has seen that there is none. Checking records costs no
  * request to Kubernetes.
  */
-async function removeFormer({ cluster, record, object }: ReconcileContext): Promise<KindCondition | undefined> {
-  if (!conditionOf(object.status, "DNSReady") || record.hasNoEndpoint) return undefined;
+async function removeFormer(
+  { cluster, record, object }: ReconcileContext,
+  denied: boolean,
+): Promise<KindCondition | undefined> {
+  const said = denied ? notAllowed(object.metadata.namespace) : undefined;
+  if (!conditionOf(object.status, "DNSReady") || record.hasNoEndpoint) return said;
   const problem = await problemOf(cluster.deleteDNSEndpoint(object));
   record.hasNoEndpoint = !problem;
-  return problem;
+  return problem ?? said;
 }
+
+/** Whoever may write the object could otherwise have a record of any name made that the service lets it reserve. */
+const notAllowed = (namespace: string): KindCondition =>
+  notReady(
+    "DNSEndpointNotWritten",
+    `Make the records yourself, or ask for externalDNS.namespaces: ["${namespace}"] in the chart: objects of this namespace may not have records written`,
+  );
 
 async function write(context: ReconcileContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
   const { cluster, record, object } = context;

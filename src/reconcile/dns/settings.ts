@@ -5,6 +5,8 @@ import type { ReconcileContext } from "../context.ts";
 export interface DNSSettings {
   /** Whether the operator writes a DNSEndpoint for the object. */
   writes: boolean;
+  /** Whether the object asks for one and its namespace has no right to it. */
+  denied: boolean;
   /** Whether the resolver is asked for the records. */
   looks: boolean;
   externalDNS: NonNullable<DNSSpec["externalDNS"]>;
@@ -12,8 +14,15 @@ export interface DNSSettings {
 
 export function settingsOf({ object, dns }: Pick<ReconcileContext, "object" | "dns">): DNSSettings {
   const { check, externalDNS } = (object.spec["dns"] ?? {}) as DNSSpec;
-  const writes = externalDNS ? externalDNS.enabled !== false : dns.externalDNS;
-  return { writes, looks: check ?? writes, externalDNS: externalDNS ?? {} };
+  const asks = externalDNS ? externalDNS.enabled !== false : dns.externalDNS;
+  const may = dns.mayWrite(object.metadata.namespace);
+  const writes = asks && may;
+  return {
+    writes,
+    denied: asks && !may && externalDNS !== undefined,
+    looks: check ?? writes,
+    externalDNS: externalDNS ?? {},
+  };
 }
 
 /**

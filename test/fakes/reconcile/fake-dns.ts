@@ -14,6 +14,8 @@ export class FakeDNS extends RecordChecker {
   failure: string | undefined;
   /** Whether objects have a DNSEndpoint by default. */
   override externalDNS = false;
+  /** Whether objects of any namespace may have records written. */
+  mayWriteAnywhere = true;
 
   constructor(clock: Clock) {
     const [zone, asked] = [new Map<string, readonly string[]>(), [] as string[]];
@@ -30,7 +32,7 @@ export class FakeDNS extends RecordChecker {
       resolve4: query("A") as never,
       resolve6: query("AAAA") as never,
     };
-    super({ resolver, clock, externalDNS: false });
+    super({ resolver, clock, externalDNS: false, mayWrite: () => this.mayWriteAnywhere });
     this.zone = zone;
     this.asked = asked;
   }

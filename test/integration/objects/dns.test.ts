@@ -19,7 +19,7 @@ let dns: DNSServer;
 
 beforeAll(async () => {
   dns = await DNSServer.start();
-  const env = { DNS_RESOLVERS: dns.address, REQUEST_TIMEOUT: "300s" };
+  const env = { DNS_RESOLVERS: dns.address, EXTERNAL_DNS_NAMESPACES: "*", REQUEST_TIMEOUT: "300s" };
   await world.startOperator(env, { clock: { rate: RATE } });
 });
 afterAll(async () => {
@@ -161,7 +161,12 @@ describe.skipIf(!programs)(`external-dns and BIND ${programs ? "" : withoutBind}
       OperatorProcess,
     );
     await story.open();
-    const env = { DNS_RESOLVERS: bind.address, EXTERNAL_DNS: "true", REQUEST_TIMEOUT: "300s" };
+    const env = {
+      DNS_RESOLVERS: bind.address,
+      EXTERNAL_DNS: "true",
+      EXTERNAL_DNS_NAMESPACES: "*",
+      REQUEST_TIMEOUT: "300s",
+    };
     await story.startOperator(env, { clock: { rate: RATE } });
     await externalDNSBinary();
     // external-dns may have to be built
