@@ -71,8 +71,8 @@ describe("npm test holds each promise", () => {
     expect(missed(safety), "add a file of each of these rows to quickTests in tools/suite/parts.ts").toEqual([]);
   });
 
-  test("of the README, on a real API server", () => {
-    const [, section = ""] = read("README.md").split("\n## How it behaves\n");
+  test("of docs/promises.md, on a real API server", () => {
+    const [, section = ""] = read("docs/promises.md").split("\n## How it behaves\n");
     const made = [...(section.split("\n## ")[0] ?? "").matchAll(/^- \*\*(.+?)\*\*/gm)].map(([, promise]) => promise);
     expect(made.length).toBeGreaterThan(8);
     expect(promises.map(({ promise }) => promise)).toEqual(made);

@@ -1,7 +1,9 @@
 import { defineConfig, type Plugin } from "vitepress";
 import { anchorOf } from "./anchor.ts";
+import { markCommands } from "./commands.ts";
 import { addressOf, allPages, otherFiles, pagesIn, pagesOf, parts, root, titleOf } from "./contents.ts";
 import { rewriteLinks } from "./links.ts";
+import { searchOptions } from "./search.ts";
 
 const pages = allPages();
 const entryOf = (page: string) => ({ text: titleOf(page), link: `/${addressOf(page)}` });
@@ -50,6 +52,7 @@ export default defineConfig({
   head: [["noscript", {}, withoutScripts]],
   markdown: {
     anchor: { slugify: anchorOf },
+    codeTransformers: [markCommands()],
     config: (markdown) => rewriteLinks(markdown, new Set(pages), `${repository}/blob/${revision}`),
   },
   themeConfig: {
@@ -64,8 +67,14 @@ export default defineConfig({
         ...pagesOf(part).map(entryOf),
       ],
     })),
-    outline: [2, 3],
-    search: { provider: "local" },
+    // fields of fields are on the fourth level
+    outline: [2, 4],
+    search: { provider: "local", options: { miniSearch: { searchOptions } } },
+    notFound: {
+      title: "There is no such page",
+      quote: "It may have another name now. The search above finds pages, fields, commands and reasons.",
+      linkText: "To the first page",
+    },
     socialLinks: [{ icon: "github", link: repository }],
   },
 });

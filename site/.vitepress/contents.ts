@@ -14,10 +14,14 @@ export interface Part {
 
 /** The site from its first page to its last. Titles of pages are their headings. */
 export const parts: readonly Part[] = [
-  { title: "Start", pages: ["docs/README.md", "docs/tutorial.md", "docs/first-steps.md", "docs/plugin.md"] },
+  {
+    title: "Start",
+    pages: ["docs/README.md", "docs/tutorial.md", "docs/first-steps.md", "docs/plugin.md", "docs/screens.md"],
+  },
   {
     title: "How to",
     pages: [
+      ...["docs/how-to/recipes.md", "docs/how-to/rotate-a-key.md"],
       ...["docs/how-to/tools.md", "docs/how-to/import.md", "docs/how-to/terraform.md", "docs/how-to/plan.md"],
       ...["docs/how-to/orphans.md", "docs/how-to/move.md", "docs/how-to/external-dns.md"],
       ...["docs/how-to/cert-manager.md", "docs/sessions.md"],
@@ -26,6 +30,7 @@ export const parts: readonly Part[] = [
   {
     title: "Concepts",
     pages: [
+      "docs/promises.md",
       ...["docs/concepts/README.md", "docs/concepts/objects-and-remotes.md", "docs/concepts/ownership.md"],
       ...["docs/concepts/references.md", "docs/concepts/conditions.md", "docs/concepts/accounts.md"],
     ],

@@ -16,7 +16,7 @@ import { withScopes } from "./k9s.ts";
 import { outputPage, outputSchemas } from "./outputs.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { withKinds } from "./reference/readme.ts";
-import { kindTable, referencePages } from "./reference.ts";
+import { referencePages, shortKindTable } from "./reference.ts";
 
 const root = join(import.meta.dirname, "../..");
 const check = process.argv.includes("--check");
@@ -41,7 +41,7 @@ const beside: Readonly<Record<string, () => string>> = {
 /** Files written by hand, except for one generated part. */
 const written: Readonly<Record<string, (text: string, examples: Examples) => string>> = {
   [`${chart}/Chart.yaml`]: (text, examples) => withArtifactHub(text, customResources, examples),
-  "README.md": (text) => withKinds(text, kindTable(catalogue, "docs/reference/")),
+  "README.md": (text) => withKinds(text, shortKindTable(catalogue, "docs/reference/")),
   "examples/gitops/argocd/argocd-cm.yaml": (text) => withActions(text, kinds),
   "examples/k9s/plugins.yaml": (text) => withScopes(text, customResources),
   "docs/architecture/checks.md": withChecks,

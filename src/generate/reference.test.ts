@@ -113,12 +113,12 @@ describe("pages", () => {
     const page = pages.get("pond.md") ?? "";
     expect(page).toContain("```yaml\nkind: Pond\n```");
     expect(page).toContain("while an object refers to it: [Pond](pond.md) (`fishRefs[]`).");
-    expect(page).toContain("Any &lt;shape> \\| form.");
+    expect(page).toContain("Any &lt;shape> | form.");
   });
 
   test("the page of a kind that is not reconciled has its own fields only", () => {
     const page = pages.get("weather.md") ?? "";
-    expect(page).toContain("| `wind` | string |");
+    expect(page).toContain("### `status.wind`\n");
     expect(page).toContain("Conditions: `Sunny`");
     expect(page).not.toContain("deletionPolicy");
   });

@@ -17,7 +17,7 @@ const READY_WIDTH = 11;
 function changeOf(object: ObjectState, before: ObjectState | undefined): Line {
   const { text, style } = readiness(object);
   return [
-    { text: keyOf(object).padEnd(NAME_WIDTH) },
+    { text: `${keyOf(object)} `.padEnd(NAME_WIDTH) },
     { text: text.padEnd(READY_WIDTH), style },
     { text: [object.reason, object.id].filter(Boolean).join("  ") },
     {
@@ -40,6 +40,6 @@ function detailsOf({ ready, message, generation, deleting }: ObjectState, before
 }
 
 const departureOf = (object: ObjectState): Line => [
-  { text: keyOf(object).padEnd(NAME_WIDTH) },
+  { text: `${keyOf(object)} `.padEnd(NAME_WIDTH) },
   { text: "is gone", style: "dim" },
 ];

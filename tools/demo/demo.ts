@@ -4,6 +4,7 @@ import { exampleRoutes } from "../shared/examples.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { accountTables } from "./account.ts";
 import type { Arguments } from "./arguments.ts";
+import { makeByHand } from "./by-hand.ts";
 import { startBind, startExternalDNS } from "./dns.ts";
 import { applyExamples, askForRecord, createNamespace, isShared, removeNamespace } from "./manifests.ts";
 import { NAMESPACE } from "./namespace.ts";
@@ -18,6 +19,7 @@ import { report } from "./screen/report.ts";
 import type { Screen } from "./screen/screen.ts";
 import { connectAgents } from "./sessions.ts";
 import { step } from "./steps.ts";
+import { makeToolbox } from "./toolbox.ts";
 
 const RESYNC_SECONDS = 30;
 // slow, so that people can see what happens
@@ -51,7 +53,8 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
     },
     outcome: ({ url }) => `simulator at ${url}`,
   });
-  const sessions = connectAgents(simulator.control);
+  const [session = ""] = connectAgents(simulator.control);
+  await makeByHand(simulator.control);
   started.defer(() => simulator.stop());
 
   await createNamespace(cluster);
@@ -111,14 +114,13 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
   screen.print(
     ...hints({
       kubeconfig,
-      kubectl,
+      ...(await makeToolbox(operator.directory, { kubectl, session })),
       namespace: NAMESPACE,
       serviceURL: baseURL,
       apiKeyFile: operator.apiKeyFile,
       operatorURL: operator.url,
       operatorLog: operator.log,
       backendID: backend?.id ?? "",
-      session: sessions[0] ?? "",
       resyncSeconds: RESYNC_SECONDS,
       hasDNS: dns,
     }),

@@ -19,6 +19,8 @@ export interface DemoOperatorOptions extends Pick<OperatorSettings, "kubeconfig"
 
 /** The operator of the demo. Its log and API key are files, for people to look at. */
 export interface DemoOperator {
+  /** Where the files are. It is removed at the end, and people may find more files there until then. */
+  readonly directory: string;
   readonly log: string;
   /** Readable by this user only. */
   readonly apiKeyFile: string;
@@ -59,6 +61,10 @@ async function startIn(
       RESYNC_INTERVAL: `${resyncSeconds}s`,
       REQUESTS_PER_MINUTE: "600",
       POD_NAMESPACE: NAMESPACE,
+      // as the chart has it, so that commands see who is at work
+      LEADER_ELECTION: "true",
+      // for the how-tos that take over what somebody has made
+      ADOPTION_NAMESPACES: "*",
       SESSION_SYNC_INTERVAL: "5s",
       ...(resolver !== undefined && { DNS_RESOLVERS: resolver, EXTERNAL_DNS_NAMESPACES: "*" }),
     },
@@ -72,6 +78,7 @@ async function startIn(
       ended.abort(new Error(`The operator ended (${operator.how}). Its last lines:\n${operator.lastLines}`));
   });
   return {
+    directory,
     log,
     apiKeyFile,
     url: await operator.url(),

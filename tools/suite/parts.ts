@@ -16,7 +16,7 @@ export const nightlyTests: readonly string[] = ["test/nightly/**/*.test.ts"];
 export const looks: readonly string[] = ["test/nightly/site/**/*.test.ts"];
 
 /**
- * What a person waits for, on a real API server: a file for each promise of the README and of
+ * What a person waits for, on a real API server: a file for each promise of docs/promises.md and of
  * docs/architecture/safety.md, kills in the middle of a create, an update and a deletion, a run of the chart, one of the
  * demo, and one of each command.
  */

@@ -1,11 +1,13 @@
-/** The text of a table cell. Bars are escaped, and so are angle brackets outside of code. */
-export const cell = (text: string): string =>
-  text
-    .replaceAll("|", "\\|")
+/** A text in one line. Angle brackets outside of code are escaped, and so is what would end an emphasis. */
+export const text = (given: string): string =>
+  given
     .split(/(`[^`]*`)/)
-    .map((part) => (part.startsWith("`") ? part : part.replaceAll("<", "&lt;")))
+    .map((part) => (part.startsWith("`") ? part : part.replaceAll("<", "&lt;").replaceAll("*", "\\*")))
     .join("")
     .replace(/\s*\n\s*/g, " ");
+
+/** The text of a table cell, in which bars are escaped too. */
+export const cell = (given: string): string => text(given.replaceAll("|", "\\|"));
 
 export const code = (text: string): string => `\`${text}\``;
 

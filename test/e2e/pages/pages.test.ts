@@ -28,7 +28,10 @@ let kubelet: Kubelet;
 let helm: Helm;
 let directory: string;
 let shell: Shell;
-let pages: Record<"readme" | "install" | "settings" | "uninstall" | "backup" | "chart" | "scale" | "traces", Page>;
+let pages: Record<
+  "start" | "readme" | "install" | "settings" | "uninstall" | "backup" | "chart" | "scale" | "traces",
+  Page
+>;
 
 /** A checkout that may be written to. */
 async function checkout(): Promise<string> {
@@ -70,6 +73,7 @@ beforeAll(async () => {
     ]),
   });
   pages = {
+    start: await Page.read("docs/README.md", shell),
     readme: await Page.read("README.md", shell),
     install: await Page.read("docs/install.md", shell),
     settings: await Page.read("docs/settings.md", shell),
@@ -270,9 +274,11 @@ test("the signature that is verified is that of the image", async () => {
 
 test("no block is left that nobody has tried", async () => {
   const ci = await readFile(join(root, ".ci/run"), "utf8");
-  for (const command of pages.readme.take("Try it", "console").trim().split("\n")) {
-    expect(ci).toContain(command.replace("$ ", ""));
+  for (const block of [pages.readme.take("Try it", "console"), pages.start.take("What it is", "console")]) {
+    expect(ci).toContain(block.trim().replace("$ ", ""));
   }
+  // run in test/e2e/pages/how-tos.test.ts, on the demo
+  pages.readme.take("tunnel-gateway-operator", "console");
   // compared with what the command prints in test/integration/commands/uninstall.test.ts
   pages.uninstall.take("What stays in use", "text");
   const left = Object.entries(pages).flatMap(([name, { unused }]) => unused.map((block) => `${name}: ${block}`));

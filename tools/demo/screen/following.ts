@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Control } from "../../simulator/simulator.ts";
 import { changes } from "../changes.ts";
 import type { ObjectState } from "../objects.ts";
+import { type Health, healthAfter, healthChange } from "../service.ts";
 import { writes } from "../writes.ts";
 import type { Line } from "./line.ts";
 import type { Screen } from "./screen.ts";
@@ -17,10 +18,14 @@ export interface Followed {
   readonly signal: AbortSignal;
 }
 
-/** Prints each change of the objects and of the DNS records, and each write to the account, until the signal aborts. Throws its reason. */
+/**
+ * Prints each change of the objects and of the DNS records, each write to the account, and how the service answers when
+ * that changes, until the signal aborts. Throws its reason.
+ */
 export async function follow(screen: Screen, { read, control, records, objects, signal }: Followed): Promise<never> {
   let before = objects;
   let seen = lastOf(control.requests());
+  let health: Health = "well";
   for (;;) {
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
@@ -28,10 +33,13 @@ export async function follow(screen: Screen, { read, control, records, objects, 
     const after = await read().catch(() => before);
     signal.throwIfAborted();
     const dns = await records().catch(() => []);
-    const requests = control.requests({ after: seen }).filter(({ status }) => status !== null);
+    // in an outage there is no answer
+    const requests = control.requests({ after: seen }).filter(({ status, fault }) => status !== null || fault);
     seen = Math.max(seen, lastOf(requests));
-    screen.print(...[...dns, ...writes(requests), ...changes(before, after)].map(stamped));
-    before = after;
+    const healthNow = healthAfter(health, requests);
+    const service = healthChange(health, healthNow);
+    screen.printWrapped(...[...service, ...dns, ...writes(requests), ...changes(before, after)].map(stamped));
+    [before, health] = [after, healthNow];
   }
 }
 

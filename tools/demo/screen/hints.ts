@@ -1,8 +1,9 @@
-import { columns, type Line, line } from "./line.ts";
+import { type Line, line } from "./line.ts";
 
 export interface Place {
   readonly kubeconfig: string;
-  readonly kubectl: string;
+  /** A folder with kubectl and its plug-in. */
+  readonly bin: string;
   readonly namespace: string;
   readonly serviceURL: string;
   readonly apiKeyFile: string;
@@ -10,74 +11,79 @@ export interface Place {
   readonly operatorLog: string;
   /** Remote id of TunnelGroupBackend/database. */
   readonly backendID: string;
-  /** Name of the TunnelSession of an agent that can restart. */
-  readonly session: string;
+  /** A manifest of an AgentCommand. */
+  readonly restart: string;
   readonly resyncSeconds: number;
   /** Whether external-dns makes the record of ReservedDomain/shop. */
   readonly hasDNS: boolean;
 }
 
-/** Commands to try in another terminal. */
+/** Commands to try in another terminal. A command that is longer than a terminal goes on in the next line. */
 export function hints(place: Place): Line[] {
   const { namespace, serviceURL } = place;
-  const control = `${serviceURL}/_control`;
+  const lookNow = [
+    command(`kubectl -n ${namespace} annotate gwtg database --overwrite \\`),
+    command("  tunnelgateway.dev/reconcile-requested-at=$(date +%s%N)"),
+  ];
+  const edit = `-p '{"spec":{"description":"Git"}}'`;
   return [
-    title("Try next, in another terminal"),
+    title("Try next, in another terminal. These lines come first"),
     command(`export KUBECONFIG=${place.kubeconfig}`),
-    command(`alias kubectl=${place.kubectl}`),
+    command(`export PATH=${place.bin}:$PATH`),
+    command(`export GATEWAY_BASE_URL=${serviceURL}`),
+    command(`export GATEWAY_API_KEY_FILE=${place.apiKeyFile}`),
+
+    title("See how all is, what hangs together, and why something waits"),
+    command("kubectl tunnelgateway status -A"),
+    command(`kubectl tunnelgateway tree -n ${namespace} tlsedge/shop`),
+    command(`kubectl -n ${namespace} delete ippolicy office --wait=false`),
+    command(`kubectl tunnelgateway why -n ${namespace} ippolicy/office`),
+
+    title("See a change before it happens, then make it"),
+    command(`kubectl -n ${namespace} patch gwtcp git --type=merge --dry-run=client -o yaml \\`),
+    command(`  ${edit} | kubectl tunnelgateway plan -f -`),
+    command(`kubectl -n ${namespace} patch gwtcp git --type=merge \\`),
+    command(`  ${edit}`),
+
+    title("Take over what somebody has made by hand"),
+    command("kubectl tunnelgateway import --all -o account"),
+    command("kubectl apply -f account"),
+
+    title(`Change the account by hand: put right in ${place.resyncSeconds} s, or when asked`),
+    command(`curl -s ${serviceURL}/_control/patch \\`),
+    command(`  -d '["${place.backendID}", {"labels":{"app":"mine"}}]'; echo`),
+    command(`kubectl tunnelgateway diff -n ${namespace} gwtg/database`),
+    ...lookNow,
+
+    ...(place.hasDNS ? dnsHints(namespace) : []),
+
+    title("See who is online, and restart an agent: it comes back as another"),
+    command(`kubectl -n ${namespace} get gwts`),
+    command(`kubectl -n ${namespace} create -f ${place.restart}`),
+    command(`kubectl -n ${namespace} get gwcmd,gwts`),
+
+    title("Take the service away, and bring it back"),
+    command(`curl -s ${serviceURL}/_control/outage -d '[true]'; echo`),
+    ...lookNow,
+    command(`curl -s ${serviceURL}/_control/outage -d '[false]'; echo`),
+
+    title("With kubectl alone"),
     command("kubectl get tunnelgateway -A"),
     command(`kubectl -n ${namespace} describe gwtcp database`),
     command("kubectl explain tcpedge.spec"),
 
-    title("Edit, and see the account follow"),
-    command(`kubectl -n ${namespace} patch gwtcp git --type=merge -p '{"spec":{"description":"Git over SSH"}}'`),
-
-    title("Delete: the first goes at once, the second waits until no edge refers to it"),
-    command(`kubectl -n ${namespace} delete gwesrc changed-policies`),
-    command(`kubectl -n ${namespace} delete gwipp office --wait=false; kubectl -n ${namespace} get gwipp -o wide`),
-
-    ...(place.hasDNS ? dnsHints(namespace) : []),
-
-    title(
-      `Change the account behind the operator's back: put right within ${place.resyncSeconds} s, or at once when asked`,
-    ),
-    call(`${control}/patch -d '["${place.backendID}", {"labels": {"app": "mine"}}]'`),
-    command(
-      `kubectl -n ${namespace} annotate gwtg database --overwrite tunnelgateway.dev/reconcile-requested-at=$(date +%s)`,
-    ),
-    call(`${control}/get -d '["${place.backendID}"]'`),
-
-    title("See who is online, and restart an agent: it comes back as another session"),
-    command(`kubectl -n ${namespace} get gwts`),
-    command(
-      `kubectl -n ${namespace} create -f - <<< '{"apiVersion":"tunnelgateway.dev/v1","kind":"AgentCommand",` +
-        `"metadata":{"name":"restart"},"spec":{"command":"Restart","sessionRef":{"name":"${place.session}"}}}'`,
-    ),
-    command(`kubectl -n ${namespace} get gwcmd,gwts`),
-
-    title("Take the service away, and bring it back: what is Ready stays Ready"),
-    call(`${control}/outage -d '[true]'`),
-    call(`${control}/outage -d '[false]'`),
-
-    title("Where things are"),
-    ...columns(
-      [
-        ["the account", control, "summary, objects, requests: tools/simulator/control/control.ts"],
-        ["the service", serviceURL, `API key in ${place.apiKeyFile}`],
-        ["the operator", `${place.operatorURL}/metrics`, `log in ${place.operatorLog}`],
-      ].map((cells) => cells.map((text, at) => ({ text, style: at === 2 ? ("dim" as const) : undefined }))),
-      4,
-    ),
+    title("More"),
+    command("the pages in docs/how-to, whose commands work here as they are printed"),
+    command(`metrics: ${place.operatorURL}/metrics`),
+    command(`log: ${place.operatorLog}`),
   ];
 }
 
 const dnsHints = (namespace: string): Line[] => [
-  title("Delete a domain: external-dns removes the record first, and the account follows within a minute"),
+  title("Delete a domain: its record goes first, then the domain, in a minute"),
   command(`kubectl -n ${namespace} get dnsendpoint reserveddomain-shop -o yaml`),
   command(`kubectl -n ${namespace} delete gwrd shop --wait=false`),
 ];
 
 const title = (text: string): Line => line(`\n  ${text}`, "bold");
-// echo, because answers do not end with a newline
-const call = (what: string): Line => command(`curl -s ${what}; echo`);
 const command = (text: string): Line => line(`    ${text}`);

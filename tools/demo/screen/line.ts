@@ -26,6 +26,26 @@ export function clip(spans: Line, width: number): Line {
   return [...clipped, { text: "…", style: "dim" }];
 }
 
+/** Breaks a line at its spaces. What follows is indented. A word that is wider than a line stays whole. */
+export function wrap(spans: Line, width: number, indent: number): Line[] {
+  const lines: Span[][] = [[]];
+  let column = 0;
+  for (const { text, style } of spans) {
+    // words with the spaces before them
+    for (const word of text.match(/ *[^ ]+| +$/g) ?? []) {
+      const isFirst = column === 0;
+      if (!isFirst && column + word.length > width) {
+        lines.push([{ text: " ".repeat(indent) }, { text: word.trimStart(), style }]);
+        column = indent + word.trimStart().length;
+      } else {
+        lines.at(-1)?.push({ text: word, style });
+        column += word.length;
+      }
+    }
+  }
+  return lines;
+}
+
 /** Aligns cells in columns, with two spaces between columns and none at the end of a line. */
 export function columns(rows: readonly (readonly Span[])[], indent = 2): Line[] {
   const widths: number[] = [];

@@ -1,9 +1,11 @@
 import { styleText } from "node:util";
-import { clip, type Line } from "./line.ts";
+import { clip, type Line, wrap } from "./line.ts";
 
 const HIDE_CURSOR = "\x1b[?25l";
 const SHOW_CURSOR = "\x1b[?25h";
 const CLEAR_LINE = "\x1b[2K";
+/** Below what a line is about, beside the time and the kind of change. */
+const WRAPPED_INDENT = 12;
 const up = (lines: number) => `\r\x1b[${lines}A`;
 
 /** The part of `process.stdout` that is used. */
@@ -47,6 +49,12 @@ export class Screen {
   printClipped(...lines: readonly Line[]): void {
     const { size } = this;
     this.print(...(size ? lines.map((spans) => clip(spans, size.columns)) : lines));
+  }
+
+  /** Like `print`, but breaks lines that are wider than the terminal. */
+  printWrapped(...lines: readonly Line[]): void {
+    const { size } = this;
+    this.print(...(size ? lines.flatMap((spans) => wrap(spans, size.columns, WRAPPED_INDENT)) : lines));
   }
 
   /** Replaces the live lines. Does nothing where lines cannot be redrawn. */
