@@ -217,18 +217,6 @@ it("what other credentials have changed is known at once where the resource is i
   expect(policies.cached(id)).toMatchObject({ description: "new" });
 });
 
-it("does not count the list of other credentials if another key came into use while it was fetched", async () => {
-  const recorded = () => new Map([[ipPolicies, new Set(["ipp_1"])]]);
-  const listedElsewhere = async () => {
-    account.keyProof.use("two");
-    return ["ipp_1"];
-  };
-  account = accountWith({ key: { recorded, listedElsewhere, wayOut: () => "" } });
-  account.keyProof.use("one");
-  await expect(account.keyProof.ensure()).rejects.toMatchObject({ reason: "AccountMismatch" });
-  expect(account.keyProof.isProved).toBe(false);
-});
-
 it("tries to prove a key again when it is due, whatever else is to be done", async () => {
   let tries = 0;
   const listedElsewhere = async () => {
@@ -262,23 +250,4 @@ describe("a probe", () => {
       await account.probe("sync", signal, { route });
     expect(probed()).toEqual(["reserved_domains", "ip_policies", "ip_policies"]);
   });
-});
-
-it("another key ends the delays after failures, and the lists that were read are out of date", async () => {
-  const cause = new GatewayError({ kind: "refused", status: 400, method: "PATCH", route: "/", problem: "no" });
-  const failure = { error: new Retry("ServiceUnavailable", "no"), cause, asked: "", inputs: undefined };
-  account.keyProof.use("one");
-  account.failures.failed(recordOf("uid"), { ...failure, isTransient: false });
-  const policies = account.collection(ipPolicies);
-  await policies.listed(0, { lane: "sync" });
-  await scene.clock.advance(1);
-  account.keyProof.use("one");
-  expect(account.failures.of(recordOf("uid"))).toBeDefined();
-  const before = account.failures.secondsLeft(recordOf("uid"));
-  expect(before).toBeGreaterThan(0);
-  account.keyProof.use("two");
-  expect(account.failures.secondsLeft(recordOf("uid"))).toBe(0);
-  scene.gateway.takeCalls();
-  await policies.listed(0, { lane: "sync" });
-  expect(scene.gateway.takeCalls()).toEqual(["list"]);
 });

@@ -25,7 +25,10 @@ const DEFAULT_RESYNC_SECONDS = 300;
 /** The resync of a resource may start up to a tenth later than the interval, and its list takes time. */
 const RESYNC_ROOM = 1.25;
 
-/** One account of the service: its client, its budget, and what is known of its resources. */
+/**
+ * One account of the service: its client, its budget, and what is known of its resources. It is a value of base URL and
+ * API key, and never has another key: a rotated key is another account.
+ */
 export class Account {
   /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
   readonly deadlineMs: number;
@@ -39,7 +42,7 @@ export class Account {
   readonly deletionBurst: DeletionBurst;
   readonly listFailures: ListFailures;
   readonly operations: OperationSupport;
-  /** When this process last changed a remote by this account, in monotonic milliseconds. */
+  /** When this process last changed a remote by this account, or by a former one of its credentials. Monotonic. */
   changedAt = 0;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
@@ -72,10 +75,6 @@ export class Account {
       ...options.key,
       readList: (resource) => this.#readToProve(resource),
       readOne: (source, id) => this.#readOneToProve(source, id),
-      onKeyChange: () => {
-        this.#invalidateAll(options.clock.now());
-        this.failures.releaseAll();
-      },
     });
     this.listFailures = new ListFailures({
       clock: options.clock,
@@ -133,9 +132,8 @@ export class Account {
   }
 
   async #readToProve(resource: Resource): Promise<void> {
-    const { epoch } = this.keyProof;
     const ids = await this.#options.key?.listedElsewhere?.(resource);
-    if (ids) this.keyProof.recordSeenIDs(ids, epoch);
+    if (ids) this.keyProof.recordSeenIDs(ids);
     else await this.collection(resource).proveKey({ lane: "retry", signal: this.#options.signal });
   }
 
@@ -144,12 +142,6 @@ export class Account {
     const request = { lane: "sync", signal } as const;
     if (hasList(source)) return this.collection(source).proveKeyBy(id, request);
     await proveKeyByModule(source, id, { ...this.#calls, client }, request);
-  }
-
-  /** Call it when another key comes into use, which may be of another account. */
-  #invalidateAll(at: number): void {
-    this.invalidateLists(at);
-    for (const remotes of this.#remotes.values()) if (remotes instanceof Modules) remotes.invalidate(at);
   }
 
   /** Lists that began before this time are out of date. */
@@ -162,6 +154,7 @@ export class Account {
    * account.
    */
   learn({ name }: Resource, id: string, after: Remote | undefined): void {
+    this.changedAt = this.#options.clock.now();
     this.#collections.get(name)?.learn(id, after);
   }
 

@@ -1,4 +1,5 @@
 import { type ClientOptions, GatewayClient } from "../gateway/client.ts";
+import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Account } from "./account.ts";
 import { digestOf } from "./key-proof.ts";
@@ -25,8 +26,8 @@ export interface CommandAccount extends AsyncDisposable {
 
 /**
  * Opens the account for a command, which changes it through the same calls as the operator. A person has named the key,
- * and nothing is recorded that could prove it. If another key comes into use while the command runs, nothing that was
- * read before counts.
+ * and nothing is recorded that could prove it. Nothing is sent any more once another key is read, which may be one of
+ * another account.
  */
 export function openForCommand(options: CommandAccountOptions): CommandAccount {
   const {
@@ -41,13 +42,21 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
     deletesPerMinute,
   } = options;
   const abort = new AbortController();
+  let digest: string | undefined;
+  let isAnother = false;
+  const assertMaySend = () => {
+    if (isAnother) throw new Outdated("the API key has changed");
+  };
   const client = new GatewayClient({
     baseURL,
     proxies,
     userAgent,
     apiKey: async () => {
       const key = await apiKey();
-      account.keyProof.use(digestOf(key));
+      isAnother ||= digest !== undefined && digestOf(key) !== digest;
+      assertMaySend();
+      digest = digestOf(key);
+      account.keyProof.use(digest);
       return key;
     },
     timeoutMs: requestSeconds * 1000,
@@ -61,7 +70,7 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
     budget: new RequestBudget({ perMinute: requestsPerMinute, clock }),
     deadlineMs: requestSeconds * 1000,
     signal: abort.signal,
-    assertMaySend: () => {},
+    assertMaySend,
   });
   return {
     account,

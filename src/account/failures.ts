@@ -108,6 +108,7 @@ export class Failures {
     const at = this.#now();
     const until = at + Math.max(delay, error.afterSeconds ?? 0) * 1000;
     record.failed = { ...failure, failures: this, route, count, at, until, isReleased: false };
+    record.hasFailed = true;
     this.#failed.add(record);
     if (isOfRoute(cause)) this.#failedOnRoute(route, record, before);
   }
@@ -139,11 +140,6 @@ export class Failures {
   releaseSince(at: number): void {
     for (const route of this.#routes.values()) this.#answered(route);
     this.#release((attempt) => attempt.at >= at);
-  }
-
-  /** Call it when the account gets another key. All objects may be tried. */
-  releaseAll(): void {
-    this.releaseSince(Number.NEGATIVE_INFINITY);
   }
 
   /** The object has ended, or failed in another account since. */

@@ -5,7 +5,6 @@ import { ipPolicies } from "../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { digestOf } from "./key-proof.ts";
 
 // Only modules of a route are recorded, which no list shows, and another key comes into use.
 
@@ -24,7 +23,7 @@ const changes = (gateway: FakeGateway) => verbs(gateway).filter((call) => !/^(ge
 
 function useKey(name: "right" | "rotated" | "wrong"): void {
   key = { key: name, gateway: name === "wrong" ? strange : scene.gateway };
-  scene.account.keyProof.use(digestOf(name));
+  scene.readKey();
 }
 
 beforeEach(async () => {
@@ -141,4 +140,23 @@ it("a route without modules proves nothing, and needs no proof", async () => {
   useKey("rotated");
   const policy = await office();
   expect(scene.condition(policy, "Ready")?.status).toBe("True");
+});
+
+it("a remote whose key was exchanged before the answer to its create is recorded, and nothing more is sent", async () => {
+  scene.gateway.beforeCall = ({ verb }) => {
+    if (verb === "create") useKey("wrong");
+  };
+  const policy = await office();
+  const [made] = scene.gateway.remotesOf(ipPolicies);
+  expect([scene.idOf(policy), scene.reason(policy)]).toEqual([
+    made?.id,
+    expect.stringMatching(/^Creating: Continuing/),
+  ]);
+  await scene.reconcile(policy);
+  expect(changes(strange)).toEqual([]);
+  scene.gateway.beforeCall = () => {};
+  useKey("right");
+  await scene.settle(policy);
+  expect(scene.condition(policy, "Ready")?.status).toBe("True");
+  expect(scene.gateway.remotesOf(ipPolicies)).toHaveLength(1);
 });

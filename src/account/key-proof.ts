@@ -16,12 +16,9 @@ export const digestOf = (key: string): string => createHash("sha256").update(key
 /** Between attempts to prove a key. */
 const DELAYS = { base: 2, cap: 20, jitter: 0 };
 
-/** Before the first request the epoch is 0, since its key is known only then. */
-const FIRST_EPOCH = 1;
-
 /**
- * How many remotes that no list shows are read when another key comes into use. Each takes a request, while a list shows
- * many remotes.
+ * How many remotes that no list shows are read at the first attempt. Each takes a request, while a list shows many
+ * remotes.
  */
 const MOST_READ_AT_ONCE = 3;
 
@@ -44,11 +41,8 @@ export interface KeyProofOptions {
    * for a message. Undefined: all objects can be read. Default: undefined.
    */
   unread?: () => string | undefined;
-  /**
-   * Whether a person has confirmed that the first key is right, although none of the recorded remotes exists. Default:
-   * false.
-   */
-  believesFirstKey?: boolean;
+  /** Whether a person has confirmed at the start that the key is right, although none of the recorded remotes exists. */
+  isConfirmed?: boolean;
   /** What processes before have recorded about the key with this digest. Default: `unknown`. */
   wasRecorded?: (digest: string) => Promise<KeyRecord>;
   /**
@@ -56,36 +50,37 @@ export interface KeyProofOptions {
    * earlier records belong to another account and are dropped. Default: nothing is recorded.
    */
   record?: (digest: string, which: { alone: boolean }) => Promise<void>;
-  /** Digests of keys that are known to belong to this account. */
+  /** Digests of keys that are known to lead to the account with the recorded remotes. */
   proved?: Iterable<string>;
+  /** Called when all other keys are known to lead to another account, or to one in which nothing is left. */
+  onAlone?: () => void;
   /** How a person confirms that it is the right account all the same; the end of a message. */
   wayOut: () => string;
   /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;
   /** Reads one remote or one of its modules, and calls `recordSeenIDs` if it exists. */
   readOne: (source: Source, id: string) => Promise<void>;
-  onKeyChange: () => void;
   /** Called with true when a key cannot be proved, and with false when it is proved after all. */
   onProblem?: (exists: boolean) => void;
 }
 
 /**
- * Whether the API key belongs to this account. A key belongs to one account for ever, so it is proved once: under the
- * key, the service has to show an id that was recorded earlier. Until then the operator changes nothing in the account,
- * and a 404 says nothing. An account without recorded ids needs no proof. A proof is recorded for the next process
- * before the first change.
+ * Whether the API key of an account leads to the remotes that objects have recorded. A key belongs to one account for
+ * ever, so it is proved once: under the key, the service has to show an id that was recorded earlier. Until then the
+ * operator changes nothing in the account, and a 404 says nothing. An account without recorded ids needs no proof. A
+ * proof is recorded for the next process before the first change.
  */
 export class KeyProof {
   readonly #options: KeyProofOptions;
   #proving: Promise<void> | undefined;
   readonly #proved: Set<string>;
-  #current: string | undefined;
-  #keys = 0;
-  #failure: { count: number; attempts: number; epoch: number; backoff: Backoff } | undefined;
+  #digest: string | undefined;
+  #failure: { count: number; attempts: number; backoff: Backoff } | undefined;
   #reportedRequest: string | undefined;
-  #accepted: { at: number; epoch: number } | undefined;
-  /** Digests that are recorded for the next process. */
-  #recorded: ReadonlySet<string> = new Set();
+  #acceptedAt = Number.NEGATIVE_INFINITY;
+  /** The present record for the next process. Another one: it has to be recorded again. */
+  #record = {};
+  #recorded: object | undefined;
   #recording: Promise<void> | undefined;
   /** Whether the earlier records belong to another account. */
   #isAnother = false;
@@ -95,43 +90,25 @@ export class KeyProof {
     this.#proved = new Set(options.proved);
   }
 
-  /** Call it with the digest of the key of each request, right before the request is sent. */
+  /** Call it with the digest of the key, as soon as that is known. The account never has another one. */
   use(digest: string): void {
-    if (digest === this.#current) return;
-    this.#current = digest;
-    this.#keys += 1;
-    this.#reportedRequest = undefined;
+    if (this.#digest !== undefined && this.#digest !== digest) throw new TypeError("another key is another account");
+    this.#digest = digest;
     if (this.isProved) this.#solve();
-    else this.#failure?.backoff.release();
-    if (this.#keys > 1) this.#options.onKeyChange();
-  }
-
-  /** Changes when another key comes into use. An answer proves nothing if this has changed since its request began. */
-  get epoch(): number {
-    return this.#keys;
-  }
-
-  /** Throws Outdated if another key has come into use since this epoch. */
-  assertSameSince(epoch: number): void {
-    if (this.#keys > 0 && !this.#isEpochOfKey(epoch)) throw new Outdated("the API key has changed");
   }
 
   get isProved(): boolean {
-    return this.#current !== undefined && this.#proved.has(this.#current);
+    return this.#digest !== undefined && this.#proved.has(this.#digest);
   }
 
-  /** Call it before a request. Call the returned function when the service has carried the request out. */
-  beginRequest(): () => void {
-    const epoch = this.#keys;
-    return () => {
-      if (this.#isEpochOfKey(epoch)) this.#accepted = { at: this.#options.clock.now(), epoch: this.#keys };
-    };
+  /** Call it when the service has carried out a request. */
+  accepted(): void {
+    this.#acceptedAt = this.#options.clock.now();
   }
 
-  /** Whether the service carried out a request under the present key within these last milliseconds. */
+  /** Whether the service carried out a request within these last milliseconds. */
   wasAcceptedWithin(milliseconds: number): boolean {
-    if (this.#accepted?.epoch !== this.#keys) return false;
-    return this.#options.clock.now() - this.#accepted.at < milliseconds;
+    return this.#options.clock.now() - this.#acceptedAt < milliseconds;
   }
 
   /** Digests of the keys that are known to be of this account. */
@@ -142,7 +119,7 @@ export class KeyProof {
   /** Records that the key belongs to this account, as other credentials have proved. */
   accept(digest: string): void {
     this.#proved.add(digest);
-    if (digest === this.#current) this.#solve();
+    if (digest === this.#digest) this.#solve();
   }
 
   /** Whether the account may be changed. */
@@ -155,19 +132,19 @@ export class KeyProof {
     return this.#options.recorded().size === 0 && this.#options.unread?.() === undefined;
   }
 
-  /** Records that the service has shown these ids in answers to requests that began in this epoch. */
-  recordSeenIDs(ids: readonly string[], epoch: number): void {
-    if (!this.#isEpochOfKey(epoch) || this.isProved) return;
+  /** Records that the service has shown these ids. */
+  recordSeenIDs(ids: readonly string[]): void {
+    if (this.isProved) return;
     const recorded = [...this.#options.recorded().values()];
     if (ids.some((id) => recorded.some((some) => some.has(id)))) this.#accept();
   }
 
   /**
-   * Call it before the id of a remote is recorded that requests of this epoch have created or found. If no other id is
-   * recorded, former keys prove nothing any more: their recorded remotes, if any, no longer exist.
+   * Call it before the id of a remote is recorded that was created or found. If no other id is recorded, former keys prove
+   * nothing any more: their recorded remotes, if any, no longer exist.
    */
-  recordFirstID(epoch: number): void {
-    if (!this.#isEpochOfKey(epoch) || this.isProved || !this.#isNothingRecorded) return;
+  recordFirstID(): void {
+    if (this.isProved || !this.#isNothingRecorded) return;
     this.#forgetFormer();
     this.#accept();
   }
@@ -192,79 +169,63 @@ export class KeyProof {
    */
   async ensureRecorded(): Promise<void> {
     await this.ensure();
-    const digest = this.#current;
-    // The digest of the first key is known only after the first request.
+    const digest = this.#digest;
+    // The digest is known only after the first request.
     if (digest === undefined || this.#isRecorded) return;
-    this.#recording ??= this.#record(digest).finally(() => {
+    this.#recording ??= this.#recordKey(digest).finally(() => {
       this.#recording = undefined;
     });
     await this.#recording;
-    if (this.#current !== digest) throw new Outdated("the API key has changed");
     // Meanwhile, more credentials may have joined, which have records of their own.
     await this.ensureRecorded();
   }
 
-  async #record(digest: string): Promise<void> {
-    const before = this.#recorded;
-    const alone = this.#isAnother || !this.isProved;
-    await this.#options.record?.(digest, { alone });
-    // Meanwhile, more credentials may have joined, or a person may have confirmed another account.
-    if (this.#recorded !== before) return;
-    this.#recorded = new Set(alone ? [digest] : [...before, digest]);
+  async #recordKey(digest: string): Promise<void> {
+    const record = this.#record;
+    await this.#options.record?.(digest, { alone: this.#isAnother || !this.isProved });
+    // Meanwhile, more credentials may have joined, or a person may have confirmed the account.
+    if (this.#record !== record) return;
+    this.#recorded = record;
     this.#isAnother = false;
   }
 
   /** Call it when more credentials share the account. They have records of their own. */
   recordAgain(): void {
-    this.#recorded = new Set();
+    this.#record = {};
   }
 
   /**
    * Call it right before the first byte of a change is written, with the API key that is sent. Throws Outdated if
-   * `assertHolds` does. Call the returned function when the service has carried the change out.
+   * `assertHolds` does. Call `recordFirstID` when the service has carried the change out.
    */
-  beginChange(key: string): () => void {
+  beginChange(key: string): void {
     this.assertHolds(digestOf(key));
-    const epoch = this.#keys;
-    return () => this.recordFirstID(epoch);
   }
 
-  /**
-   * Throws Outdated if another key has come into use since `ensure` has resolved, or if ids were recorded that the key
-   * has not shown. `digest`: of the key that is about to be sent. It was read before a wait, so other reads may have
-   * changed the key.
-   */
+  /** Throws Outdated if ids were recorded since `ensure` has resolved that the key has not shown. */
   assertHolds(digest: string): void {
-    if (digest !== this.#current || !this.holds || !this.#isRecorded)
+    if (digest !== this.#digest || !this.holds || !this.#isRecorded)
       throw new Outdated("it is not proved yet that the API key is one of this account");
   }
 
-  /**
-   * Whether a request that began in this epoch was sent with the present key. The first request begins before its key
-   * is known.
-   */
-  #isEpochOfKey(epoch: number): boolean {
-    return Math.max(epoch, FIRST_EPOCH) === this.#keys;
-  }
-
   get #isRecorded(): boolean {
-    return this.#options.record === undefined || (this.#current !== undefined && this.#recorded.has(this.#current));
+    return this.#options.record === undefined || this.#recorded === this.#record;
   }
 
   async #prove(read?: Resource): Promise<void> {
     const recorded = [...this.#options.recorded()].sort(([, one], [, other]) => other.size - one.size);
     // The key of the operator is known only after its first reading, and there is nothing to ask the service for.
-    if (recorded.length === 0 && this.#current === undefined) throw new Outdated("the API key is not known yet");
-    await (this.#failure?.epoch === this.#keys ? this.#askForOne(recorded) : this.#askForAll(recorded, read));
+    if (recorded.length === 0 && this.#digest === undefined) throw new Outdated("the API key is not known yet");
+    await (this.#failure ? this.#askForOne(recorded) : this.#askForAll(recorded, read));
     if (!this.holds) this.#fail(new Set(recorded.flatMap(([, ids]) => [...ids])).size);
   }
 
   /** Comes after the lists: an ordinary start proves the key by the lists that it needs anyway. */
   async #acceptRecordedKey(): Promise<void> {
-    const digest = this.#current;
+    const [digest, present] = [this.#digest, this.#record];
     const record = digest === undefined ? undefined : await this.#options.wasRecorded?.(digest);
-    if (digest === undefined || digest !== this.#current || !record || record === "unknown") return;
-    if (record === "recorded") this.#recorded = new Set([...this.#recorded, digest]);
+    if (!record || record === "unknown" || this.#record !== present) return;
+    if (record === "recorded") this.#recorded = present;
     this.#accept();
   }
 
@@ -295,7 +256,7 @@ export class KeyProof {
   }
 
   #fail(count: number): void {
-    if (this.#keys <= 1 && this.#options.believesFirstKey) {
+    if (this.#options.isConfirmed) {
       this.#forgetFormer();
       this.#accept();
       return;
@@ -303,7 +264,7 @@ export class KeyProof {
     const before = this.#failure;
     const { backoff } = before ?? { backoff: new Backoff(DELAYS, this.#options.clock) };
     backoff.next();
-    this.#failure = { count, backoff, attempts: before ? before.attempts + 1 : 0, epoch: this.#keys };
+    this.#failure = { count, backoff, attempts: before ? before.attempts + 1 : 0 };
     if (!before) this.#options.onProblem?.(true);
     throw this.problem;
   }
@@ -346,13 +307,14 @@ export class KeyProof {
   /** Ids that were recorded under former keys belong to another account, or no longer exist. */
   #forgetFormer(): void {
     this.#proved.clear();
-    this.#recorded = new Set();
+    this.#options.onAlone?.();
+    this.#record = {};
     this.#isAnother = true;
   }
 
   #accept(): void {
-    if (this.#current === undefined) return;
-    this.#proved.add(this.#current);
+    if (this.#digest === undefined) return;
+    this.#proved.add(this.#digest);
     this.#solve();
     // Records the key at once, since somebody may delete the last id that proves it while no operator runs. If
     // recording fails, the next change fails in the same way.

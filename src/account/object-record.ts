@@ -80,6 +80,8 @@ export interface ObjectRecordOptions {
 export class ObjectRecord {
   /** See Failures. */
   failed: FailedAttempt | undefined;
+  /** Whether an attempt of this process has failed, in any account. */
+  hasFailed = false;
   /** See Turns. */
   place: Place | undefined;
   /** The wait for which the last reconcile was postponed. `failure`: why that wait failed. */

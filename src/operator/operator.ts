@@ -227,7 +227,10 @@ export function createOperator(options: OperatorOptions): Operator {
       if (key) enqueueAccount(key);
       // The object may have moved to another account, or two GatewayAccounts may have become one account.
       const isDivided = (object: ManagedObject) => accounts.recordedNameOf(object) !== accounts.specifiedNameOf(object);
-      enqueuer.enqueueWhere(isDivided, key ? splitKey(key).namespace : undefined);
+      const namespace = key ? splitKey(key).namespace : undefined;
+      enqueuer.enqueueWhere(isDivided, namespace);
+      // What failed with the former key may succeed with the new one.
+      enqueuer.enqueueUnfinished(namespace);
     },
     onAvailabilityChange(keys, available) {
       for (const key of keys) if (key) enqueueAccount(key);
@@ -276,7 +279,7 @@ export function createOperator(options: OperatorOptions): Operator {
   const sessions = createSessions({
     ...options,
     clock,
-    account: accounts.own,
+    ownAccount: () => accounts.own,
     metrics: options.sessionMetrics,
     mirrored: () => accountInformer.store.list().filter(isMirrored),
     isOurs,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { keyPair } from "../../test/fakes/reconcile/key-pairs.ts";
-import { Scene } from "../../test/fakes/reconcile/scene.ts";
+import { RESYNC_SECONDS, Scene } from "../../test/fakes/reconcile/scene.ts";
 import type { Lane } from "../account/requests/request-budget.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
@@ -108,9 +108,10 @@ describe("an object that waits after a failure sends its request at once", () =>
     expect(await wokenFor(60, object)).toEqual([]);
   });
 
-  it("when the account has another key", async () => {
-    scene.account.failures.releaseAll();
-    expect(await wokenFor(20, object)).toEqual([`update ${scene.idOf(object)}`]);
+  it("when its account is another one, as after a change of the key", async () => {
+    const { account } = new Scene({ beside: scene });
+    await reconcile({ ...scene.contextFor(object), account }, { resyncSeconds: RESYNC_SECONDS });
+    expect(scene.gateway.takeCalls()).toContain(`update ${scene.idOf(object)}`);
   });
 });
 

@@ -39,8 +39,8 @@ const TIMEOUT_SECONDS = 900;
 export interface SessionsOptions {
   config: Pick<Config, "podNamespace" | "watchNamespaces" | "sessionSyncSeconds">;
   client: KubeClient;
-  /** The operator's own account. */
-  account: Account;
+  /** The operator's own account, which is another one after its key has changed. */
+  ownAccount: () => Account;
   /** The GatewayAccounts that ask for a mirror of their sessions. */
   mirrored: () => readonly Pick<KubeObject, "metadata">[];
   /** Whether the GatewayAccounts of a namespace are known, so that its sessions can be shown and commanded. */
@@ -155,8 +155,8 @@ export const namespaceOf = ({ podNamespace, watchNamespaces: [first] }: Sessions
 
 const scopeOf = ({ namespace = "", name }: ObjectRef): MirrorScope => ({ namespace, account: name });
 
-function sourcesOf({ config, account, mirrored, isOurs, openAccount }: SessionsOptions): MirrorSource[] {
-  const own: MirrorSource = { namespace: namespaceOf(config), open: async () => account };
+function sourcesOf({ config, ownAccount, mirrored, isOurs, openAccount }: SessionsOptions): MirrorSource[] {
+  const own: MirrorSource = { namespace: namespaceOf(config), open: async () => ownAccount() };
   const others = mirrored()
     .filter(isOurs)
     .map(({ metadata }) => ({
@@ -177,7 +177,7 @@ export const flowOf = (config: SessionsOptions["config"], command: CommandObject
   keyOfScope({ namespace: command?.metadata.namespace ?? "", account: accountNameOf(config, command) });
 
 async function commandAccount(
-  { config, account, mirrored, isOurs, openAccount }: SessionsOptions,
+  { config, ownAccount, mirrored, isOurs, openAccount }: SessionsOptions,
   { mirrors, store }: { mirrors: Mirrors; store: Store<SessionObject> },
   command: CommandObject,
   signal: AbortSignal,
@@ -188,7 +188,7 @@ async function commandAccount(
   if (name !== undefined && !mirror) throw notMirrored(config, command, name);
   if (name !== undefined && mirror && !isOurs(mirror)) throw elsewhere(name);
   const scope = { namespace, account: name };
-  const found = name === undefined ? account : await openAccount({ namespace, name }, signal);
+  const found = name === undefined ? ownAccount() : await openAccount({ namespace, name }, signal);
   const collection = found.collection(tunnelSessions);
   return {
     ...scope,

@@ -88,11 +88,10 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
     const { client, keyProof } = this.#options;
-    const { epoch } = keyProof;
     try {
       const answer = await this.#calls.read((options) => client.get(this.resource, id, options), request);
       const remote = this.#withoutSecrets(answer);
-      keyProof.recordSeenIDs([remote.id], epoch);
+      keyProof.recordSeenIDs([remote.id]);
       this.#marks?.ofRead(remote, startedAt >= (this.listedAt ?? 0));
       this.#inventory.recordRead(remote, startedAt);
       this.#showMetadata(remote);
@@ -103,7 +102,6 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       if (!isNotFound(error)) throw error;
       // Under the key of another account, every remote would be missing.
       await this.#calls.waitFor(keyProof.ensure(), request);
-      keyProof.assertSameSince(epoch);
       this.#inventory.recordGone(id, this.#now());
       return undefined;
     }
@@ -216,10 +214,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
   async proveKeyBy(id: string, request: RequestOptions): Promise<void> {
     const { client, keyProof } = this.#options;
-    const { epoch } = keyProof;
     try {
       await this.#calls.read((options) => client.get(this.resource, id, options), request);
-      keyProof.recordSeenIDs([id], epoch);
+      keyProof.recordSeenIDs([id]);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -228,17 +225,14 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** The pages of a list. The ids of each page are reported to the proof of the key. */
   async *#pages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
     const { client, keyProof } = this.#options;
-    const { epoch } = keyProof;
     const pages = client.list(this.resource, this.#calls.callOptions(request.signal));
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
-      const ids = page.rows.map(({ id }) => id);
-      keyProof.recordSeenIDs(ids, epoch);
+      keyProof.recordSeenIDs(page.rows.map(({ id }) => id));
       yield page;
     }
-    keyProof.assertSameSince(epoch);
   }
 
   /** Like `#pages`, for the list under way: `proveKey` waits for them. */
@@ -365,10 +359,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       for (const { id } of page.problems) if (id) unreadable.add(id);
       hadUnreadable ||= page.problems.length > 0;
     }
-    // All pages come from one key. Proving the key may take requests, and another key may come into use meanwhile.
-    const { epoch } = keyProof;
     await keyProof.ensure(this.resource);
-    keyProof.assertSameSince(epoch);
     this.#hadUnreadable = hadUnreadable;
     const rows = this.#marks?.ofList(remotes, (id) => this.cached(id)) ?? remotes;
     const delta = this.#inventory.recordList(rows, startedAt, { unreadable, pages });

@@ -49,7 +49,7 @@ export class Entries implements CreatableRemotes {
   async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const { parents } = this.#options;
     const [parent] = split(id);
-    // If another key has come into use since, the cached list may be that of another account.
+    // The cached list may be out of date.
     if (parents.listedAt !== undefined) await parents.listed(0, request);
     // A parent that is cached without a list comes from the answer to an own request, which is newer than a list would
     // be.

@@ -129,16 +129,6 @@ describe("modules", () => {
     expect(reads()).toEqual([]);
   });
 
-  it("are read again once their answers no longer count", async () => {
-    await modules.get(id, request, ["saml"]);
-    modules.invalidate(clock.now());
-    reads();
-    await clock.advance(1);
-    await modules.get(id, request, ["saml"]);
-    await modules.get(id, request, ["saml"]);
-    expect(reads()).toEqual(["getModule route_saml"]);
-  });
-
   it("do not count as unset when the service fails", async () => {
     gateway.refuse("getModule", 500);
     await expect(modules.get(id, request, ["saml"])).rejects.toMatchObject({ status: 500 });

@@ -40,7 +40,6 @@ export class Modules implements UpdatableRemotes {
   readonly #options: ModulesOptions;
   readonly #calls: Calls;
   readonly #seen = new Map<string, Map<string, SeenModule>>();
-  #invalidatedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ModulesOptions) {
     this.#options = options;
@@ -63,11 +62,6 @@ export class Modules implements UpdatableRemotes {
       this.#record(id, member, value, at);
     }
     return this.#remoteOf(id);
-  }
-
-  /** Answers to requests that began at this time (monotonic milliseconds) or earlier no longer count. */
-  invalidate(at: number): void {
-    this.#invalidatedAt = at;
   }
 
   cached(id: string): Remote | undefined {
@@ -112,7 +106,7 @@ export class Modules implements UpdatableRemotes {
   #get(id: string, request: RequestOptions, members: readonly string[], counts: (at: number) => boolean) {
     const isStale = (member: string) => {
       const at = this.#seen.get(id)?.get(member)?.at;
-      return at === undefined || at <= this.#invalidatedAt || !counts(at);
+      return at === undefined || !counts(at);
     };
     return this.read(id, request, members.filter(isStale));
   }
@@ -139,18 +133,15 @@ export class Modules implements UpdatableRemotes {
   async #readModule(id: string, member: string, request: RequestOptions): Promise<SeenModule> {
     const { client, clock, keyProof } = this.#options;
     const module = this.#moduleOf(member);
-    let [at, { epoch }] = [clock.now(), keyProof];
+    let at = clock.now();
     const send = (options: CallOptions) => {
-      [at, { epoch }] = [clock.now(), keyProof];
+      at = clock.now();
       return client.getModule(module, ownerOf(module, id), options);
     };
     const value = await this.#calls.read(send, request).catch(nullIfNotFound);
     // Some service may answer with an empty module for a remote that it does not have.
-    if (!isUnset(value)) keyProof.recordSeenIDs([id], epoch);
-    if (value === null) {
-      await this.#calls.waitFor(keyProof.ensure(), request);
-      keyProof.assertSameSince(epoch);
-    }
+    if (!isUnset(value)) keyProof.recordSeenIDs([id]);
+    if (value === null) await this.#calls.waitFor(keyProof.ensure(), request);
     return { value, at };
   }
 
@@ -194,10 +185,9 @@ export async function proveKeyByModule(
   request: RequestOptions,
 ): Promise<void> {
   const { client, keyProof } = options;
-  const { epoch } = keyProof;
   const send = (call: CallOptions) => client.getModule(module, ownerOf(module, id), call);
   const value = await new Calls(options).read(send, request).catch(nullIfNotFound);
-  if (!isUnset(value)) keyProof.recordSeenIDs([id], epoch);
+  if (!isUnset(value)) keyProof.recordSeenIDs([id]);
 }
 
 function nullIfNotFound(error: unknown): null {

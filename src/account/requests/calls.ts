@@ -116,10 +116,9 @@ export class Calls {
   async changeAdmitted<T>(call: Call<T>, request: Omit<RequestOptions, "lane">): Promise<T> {
     const { signal, assertValid, onUnanswered } = request;
     const { assertMaySend, keyProof, onWritten } = this.#options;
-    let done: (() => void) | undefined;
     const assertMayChange = (key: string) => {
       assertMaySend();
-      done = keyProof.beginChange(key);
+      keyProof.beginChange(key);
       // The key, and with it the account of an object, may have changed during the wait.
       assertValid?.();
     };
@@ -128,7 +127,7 @@ export class Calls {
       if (mayArriveLate(error)) onUnanswered?.();
       throw error;
     });
-    done?.();
+    keyProof.recordFirstID();
     onWritten();
     return answer;
   }
@@ -151,12 +150,11 @@ export class Calls {
   async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     const { turns, breaker, assertMaySend, keyProof } = this.#options;
     assertMaySend();
-    const accepted = keyProof.beginRequest();
     const { probeEpoch } = breaker;
     try {
       const answer = await call(this.callOptions(signal));
       breaker.succeeded(probeEpoch);
-      accepted();
+      keyProof.accepted();
       return answer;
     } catch (error) {
       // A request that this process may not send must not count as a failure of the service.

@@ -17,20 +17,23 @@ const FIRST_READS = 10;
 
 /** The accounts of objects: the operator's own credentials, and those of the GatewayAccounts. */
 export class Accounts {
-  readonly own: Account;
   readonly #options: CredentialsOptions;
   readonly #credentials: AllCredentials;
   readonly #shared: SharedAccounts;
   readonly #probes = new Map<Account, Promise<void>>();
-  /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. `epoch`: of its key. */
-  readonly #awaited = new Map<string, { probing: Promise<void>; epoch: number }>();
+  /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. */
+  readonly #awaited = new Map<string, { probing: Promise<void>; account: Account }>();
   #firstReads: Promise<void> | undefined;
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
     this.#credentials = new AllCredentials(options);
     this.#shared = this.#credentials.shared;
-    this.own = this.#credentials.own.shared.account;
+  }
+
+  /** The account of the operator's own credentials. Another one after their key has changed. */
+  get own(): Account {
+    return this.#credentials.own.shared.account;
   }
 
   get all(): Account[] {
@@ -167,14 +170,13 @@ export class Accounts {
    * when it takes long; the next reconcile gets the answer to the same probe.
    */
   async probe(key: string, account: Account, send: () => Promise<void>, wait: WaitOptions): Promise<void> {
-    const { epoch } = account.keyProof;
     const awaited = this.#awaited.get(key);
     this.#awaited.delete(key);
-    const probing = awaited?.epoch === epoch ? awaited.probing : this.#shareProbe(account, send);
+    const probing = awaited?.account === account ? awaited.probing : this.#shareProbe(account, send);
     try {
       await waitFor(probing, wait);
     } catch (error) {
-      if (error instanceof Postponed) this.#awaited.set(key, { probing, epoch });
+      if (error instanceof Postponed) this.#awaited.set(key, { probing, account });
       throw error;
     }
   }

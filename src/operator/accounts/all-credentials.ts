@@ -115,7 +115,7 @@ export class AllCredentials {
           .filter((one) => one.shared === shared || (one.baseURL === shared.baseURL && one.digest === shared.digest))
           .map(({ key }) => key),
       keyFor: (shared) => this.shared.keyFor(shared),
-      listedElsewhere: (resource) => this.shared.listedElsewhere(credentials, resource),
+      listedElsewhere: (shared, resource) => this.shared.listedElsewhere(shared, resource),
     });
   }
 

@@ -50,7 +50,11 @@ export interface KeyRecording {
    * Resolves when the record is written. `alone`: earlier records belong to another account and are removed. Throws a
    * ReconcileError or Outdated.
    */
-  add(credentials: Pick<Credentials, "key" | "uid">, record: string, which: { alone: boolean }): Promise<void>;
+  add(
+    credentials: Pick<Credentials, "key" | "uid" | "record">,
+    record: string,
+    which: { alone: boolean },
+  ): Promise<void>;
 }
 
 /** An account of the service, and all credentials that lead to it. */
@@ -61,13 +65,11 @@ export interface SharedAccount {
   readonly requests: RequestCount;
   readonly baseURL: string;
   readonly credentials: Set<Credentials>;
-  /** The digest of the key that the requests use. */
+  /** The digest of the key that all requests use. Undefined while no key could be read. */
   digest: string | undefined;
   readonly abort: AbortController;
-  /**
-   * Accounts to which credentials of this account moved. Changes that are still under way here concern them as well.
-   */
-  readonly successors: Set<SharedAccount>;
+  /** Credentials that have left. Changes that are still under way here concern the accounts that they have now. */
+  readonly left: Set<Credentials>;
   /** Ids of all remotes that objects have by these credentials. */
   readonly recorded: () => RecordedIDs;
 }

@@ -73,7 +73,7 @@ describe.each([
   ["a GatewayAccount", "a"],
   ["the operator's own credentials", ""],
 ])("of %s", (_, name) => {
-  it("a proved key needs no proof in the next process, even if all ids are gone", async () => {
+  it("3.4: a proved key needs no proof in the next process, even if all ids are gone", async () => {
     await given(name, "one");
     const { keyProof } = await accountOf(name);
     await keyProof.ensure();
@@ -159,7 +159,7 @@ describe.each([
   describe("while objects that may have ids cannot be read", () => {
     const way = 'Let the operator read namespace "b"';
 
-    it("the first key of all is taken, since one is recorded before the first change", async () => {
+    it("3.6: the first key of all is taken, since one is recorded before the first change", async () => {
       keyIs(name, "one");
       recorded(name);
       scene.unread = way;
@@ -244,6 +244,18 @@ it("after a person's confirmation, only the new key is known", async () => {
   keyIs("a", "one");
   await scene.restart();
   await expect(change("a")).rejects.toEqual(mismatch);
+});
+
+it("a key that is exchanged before it is written is not recorded: the next one may be confirmed already", async () => {
+  const scene = await AccountScene.begin();
+  scene.account("a");
+  const uid = scene.latest("a")?.metadata.uid ?? "";
+  const holder = { key: "n/a", uid, record: "former" };
+  const adding = scene.keyRecords.add(holder, "former", { alone: false });
+  holder.record = "present";
+  await adding;
+  await scene.keyRecords.add(holder, "present", { alone: true });
+  expect(scene.latest("a")?.status?.keyDigests).toEqual(["present"]);
 });
 
 it("two GatewayAccounts with one key have different digests, which do not contain the key", async () => {

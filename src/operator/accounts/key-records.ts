@@ -42,6 +42,9 @@ export interface KeyRecordsOptions {
 
 type Holder = Pick<Credentials, "key" | "uid">;
 
+/** `record`: that of the key that the credentials have now. */
+type Recorded = Pick<Credentials, "key" | "uid" | "record">;
+
 /**
  * Stores which keys are proved: of a GatewayAccount in its status, of the operator's own credentials at the Secret with
  * the key that signs intents. A record is a digest made with that key, over base URL and GatewayAccount as well. So
@@ -81,14 +84,18 @@ export class KeyRecords implements KeyRecording {
     return (await this.#read(holder)).length === 0;
   }
 
-  /** Writes one record after the other, since two accounts may share credentials for a moment. */
-  async add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
+  /**
+   * Writes one record after the other. A key that is no longer in use is not recorded: a person may have confirmed the
+   * account of the next one since, and then the former one proves nothing any more.
+   */
+  async add(holder: Recorded, record: string, which: { alone: boolean }): Promise<void> {
     const object = this.#accountObject(holder.key, holder.uid);
     if (object && !(await this.has(holder, record))) await this.#options.protect?.(object);
     await this.#turns.run(holder.key, () => this.#add(holder, record, which));
   }
 
-  async #add(holder: Holder, record: string, { alone }: { alone: boolean }): Promise<void> {
+  async #add(holder: Recorded, record: string, { alone }: { alone: boolean }): Promise<void> {
+    if (holder.record !== record) return;
     const known = await this.#read(holder);
     const others = alone ? [] : known.filter((one) => one !== record).slice(1 - MOST_RECORDS);
     if (known.includes(record) && others.length === known.length - 1) return;

@@ -1,5 +1,5 @@
 import { Account } from "../../account/account.ts";
-import { digestOf, type KeyRecord, type RecordedIDs } from "../../account/key-proof.ts";
+import type { KeyRecord, RecordedIDs } from "../../account/key-proof.ts";
 import type { ListDelta } from "../../account/remotes/inventory.ts";
 import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
 import { RequestCount } from "../../account/requests/request-count.ts";
@@ -12,7 +12,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { logOfReconcile } from "../../runtime/controller/controller.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
-import { type Credentials, type KeyRecording, labelOf, type SharedAccount } from "./credentials.ts";
+import { type Credentials, isOwn, type KeyRecording, labelOf, type SharedAccount } from "./credentials.ts";
 
 export interface AccountMetrics {
   onExchange: (event: ExchangeEvent) => void;
@@ -54,7 +54,7 @@ export interface AccountSource {
   /** Keys of the credentials that share the account, or that may move to it. */
   concerned: (shared: SharedAccount) => readonly string[];
   keyFor: (shared: SharedAccount) => Promise<string>;
-  listedElsewhere: (resource: Resource) => Promise<readonly string[] | undefined>;
+  listedElsewhere: (shared: SharedAccount, resource: Resource) => Promise<readonly string[] | undefined>;
 }
 
 /**
@@ -84,15 +84,13 @@ export function openAccount(
   const abort = new AbortController();
   const requests = new RequestCount(clock);
   const members = new Set([credentials]);
+  // The setting confirms the key with which the process starts.
+  const isConfirmed = isOwn(credentials) && config.accountConfirmed && credentials.lastRead === 0;
   const recorded = () => union([...members].map(({ key }) => recordedIn(key)));
   const unread = () => [...members].map(({ key }) => options.unreadIn?.(key)).find((way) => way !== undefined);
   const client = new GatewayClient({
     baseURL: credentials.specifiedURL ?? config.baseURL,
-    apiKey: async () => {
-      const key = await keyFor(shared);
-      account.keyProof.use(digestOf(key));
-      return key;
-    },
+    apiKey: () => keyFor(shared),
     proxies: config.proxies,
     timeoutMs: config.requestSeconds * 1000,
     userAgent: OPERATOR_NAME,
@@ -126,7 +124,8 @@ export function openAccount(
       if (abort.signal.aborted) throw new Outdated("the account is gone, or is shared by now");
     },
     onOwnChange(resource, id, after) {
-      for (const other of shared.successors) other.account.learn(resource, id, after);
+      for (const one of shared.left)
+        if (!one.isGone && one.shared !== shared) one.shared.account.learn(resource, id, after);
     },
     onListProblem(resource) {
       const problem = account.listFailures.problemOf(resource);
@@ -134,7 +133,7 @@ export function openAccount(
       else log.info({ account: label(), resource: resource.name }, "A list that failed succeeds again");
       options.onListProblem?.(concerned(shared), resource, problem);
     },
-    isLossConfirmed: credentials.key === "" && config.accountConfirmed,
+    isLossConfirmed: isConfirmed,
     deadlineMs: config.requestSeconds * 1000,
     undocumented: config.undocumentedOperations,
     deletesPerMinute: config.deletesPerMinute,
@@ -142,9 +141,12 @@ export function openAccount(
     key: {
       recorded,
       unread,
-      listedElsewhere,
+      listedElsewhere: (resource) => listedElsewhere(shared, resource),
       proved: credentials.proved,
-      believesFirstKey: credentials.key === "" && config.accountConfirmed,
+      isConfirmed,
+      onAlone: () => {
+        for (const { proved } of members) proved.clear();
+      },
       wasRecorded: (digest) => wasRecorded([...members], digest, options),
       record: (digest, which) => record([...members], digest, which, options),
       wayOut: () =>
@@ -186,7 +188,7 @@ export function openAccount(
     digest: undefined,
     abort,
     recorded,
-    successors: new Set(),
+    left: new Set(),
   };
   return shared;
 }

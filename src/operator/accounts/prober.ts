@@ -18,7 +18,7 @@ const POLL_MS = 1000;
  */
 export async function probe({ accounts, readOwnKey, clock }: ProberOptions, signal: AbortSignal): Promise<void> {
   const probing = new Map<Account, Promise<void>>();
-  const followOwnKey = followKey(readOwnKey, accounts.own);
+  const followOwnKey = followKey(readOwnKey, () => accounts.own);
   while (!signal.aborted) {
     await followOwnKey();
     for (const account of accounts.all) {
@@ -43,11 +43,11 @@ async function probeAccount(account: Account, signal: AbortSignal): Promise<void
  * Makes a probe due as soon as there is another key, which should not wait for the next probe. The key is polled,
  * because the kubelet replaces the file of a mounted Secret without a notice.
  */
-function followKey(read: () => Promise<string>, { breaker }: Pick<Account, "breaker">): () => Promise<void> {
+function followKey(read: () => Promise<string>, own: () => Pick<Account, "breaker">): () => Promise<void> {
   let known: string | undefined;
   return async () => {
     const key = await read().catch(() => undefined);
-    if (key !== undefined && key !== known) breaker.probeSoon();
+    if (key !== undefined && key !== known) own().breaker.probeSoon();
     known = key;
   };
 }

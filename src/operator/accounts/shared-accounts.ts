@@ -48,10 +48,14 @@ export class SharedAccounts {
     const { shared } = credentials;
     credentials.isGone = true;
     shared.credentials.delete(credentials);
+    for (const { left } of this.#all) left.delete(credentials);
     if (shared.credentials.size === 0) this.#close(shared);
   }
 
-  /** Reads the key. Credentials whose key has changed or is gone leave the account that they share with others. */
+  /**
+   * Reads the key. Credentials with another key than before leave their account, and those whose key is gone leave an
+   * account that they share with others.
+   */
   async readKey(credentials: Credentials): Promise<string> {
     this.#reads += 1;
     const read = this.#reads;
@@ -68,17 +72,19 @@ export class SharedAccounts {
   }
 
   /**
-   * The key for the next request to the account: of the operator's own credentials, else of any whose key can be read.
+   * The key for the next request to the account, read from the operator's own credentials, else from any others of the
+   * account. Never another key than that of the account.
    */
   async keyFor(shared: SharedAccount): Promise<string> {
-    const own = [...shared.credentials].find(isOwn);
-    if (own) return this.readKey(own);
-    let problem: unknown = new Outdated("the GatewayAccount is gone");
-    for (const credentials of [...shared.credentials]) {
+    let problem: unknown = new Outdated("the API key has changed");
+    for (const credentials of [...shared.credentials].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)))) {
       if (isInTrouble(shared)) credentials.apiKey.invalidate();
       try {
-        const key = await this.readKey(credentials);
-        if (shared.credentials.has(credentials)) return key;
+        let key = await this.readKey(credentials);
+        // A read that began earlier and ended later has a former key.
+        if (digestOf(key) !== shared.digest) key = await this.readKey(credentials);
+        const isOfAccount = shared.digest === undefined || digestOf(key) === shared.digest;
+        if (shared.credentials.has(credentials) && isOfAccount) return key;
       } catch (error) {
         problem = error;
       }
@@ -116,9 +122,9 @@ export class SharedAccounts {
     for (const shared of [credentials.shared, this.#targetOf(credentials)]) shared?.account.breaker.probeSoon();
   }
 
-  /** The ids in a list of the account to which these credentials may move. Undefined: there is no such account. */
-  async listedElsewhere(credentials: Credentials, resource: Resource): Promise<readonly string[] | undefined> {
-    const target = this.#targetOf(credentials);
+  /** The ids in a list of another account with this key, to which its credentials may move. Undefined: there is none. */
+  async listedElsewhere(shared: SharedAccount, resource: Resource): Promise<readonly string[] | undefined> {
+    const target = this.#targetOf({ ...shared, shared });
     if (!target) return undefined;
     const collection = target.account.collection(resource);
     await collection.listed(0, { lane: "retry" });
@@ -127,7 +133,8 @@ export class SharedAccounts {
 
   async #search(credentials: Credentials): Promise<void> {
     // Credentials never wait until others are proved: each set proves its key by its own recorded remotes.
-    if (credentials.shared.account.keyProof.problem) this.#leave(credentials);
+    const { account, credentials: sharing } = credentials.shared;
+    if (account.keyProof.problem && sharing.size > 1 && !isOwn(credentials)) this.#leave(credentials);
     const target = this.#targetOf(credentials);
     const { digest } = credentials;
     if (!target || digest === undefined) return;
@@ -149,7 +156,11 @@ export class SharedAccounts {
    * The account of other credentials with the same key. If there are several: the operator's own, a proved one, or the
    * one with the most remotes, in this order.
    */
-  #targetOf({ baseURL, digest, shared }: Credentials): SharedAccount | undefined {
+  #targetOf({
+    baseURL,
+    digest,
+    shared,
+  }: Pick<Credentials, "baseURL" | "digest" | "shared">): SharedAccount | undefined {
     if ([...shared.credentials].some(isOwn)) return undefined;
     const fitting = this.all.filter((one) => one.baseURL === baseURL && one.digest === digest && isUsable(one));
     const [best] = fitting.toSorted((a, b) => rankOf(b) - rankOf(a));
@@ -166,29 +177,28 @@ export class SharedAccounts {
     credentials.digest = digest;
     credentials.record = digest === undefined ? undefined : this.#options.recordOf(credentials, apiKey);
     const { shared } = credentials;
-    if (isOwn(credentials) || shared.credentials.size === 1) setKey(shared, digest);
-    this.#divide(shared);
+    const isAnother = digest !== undefined && shared.digest !== undefined && digest !== shared.digest;
+    if (isAnother || (digest === undefined && shared.credentials.size > 1)) this.#leave(credentials);
+    else setKey(shared, digest);
     if (!isFirst) this.#options.onKeyChange(credentials);
   }
 
-  /**
-   * Credentials with another key leave. All leave if the account is that of the operator's own credentials and their
-   * key is gone.
-   */
-  #divide(shared: SharedAccount): void {
-    const lacksOwn = [...shared.credentials].some((one) => isOwn(one) && one.digest === undefined);
-    for (const one of [...shared.credentials]) if (lacksOwn || one.digest !== shared.digest) this.#leave(one);
-  }
-
-  /** Does nothing for the operator's own credentials and for the last ones of an account, which stay in it. */
+  /** Gives the credentials an account of their own. */
   #leave(credentials: Credentials): void {
     const { shared } = credentials;
-    if (isOwn(credentials) || shared.credentials.size === 1) return;
     if (this.#options.recorded(credentials) > 0)
       for (const digest of shared.account.keyProof.proved) credentials.proved.add(digest);
+    this.#enter(credentials, this.#open(credentials));
+    credentials.shared.account.changedAt = shared.account.changedAt;
+  }
+
+  #enter(credentials: Credentials, next: SharedAccount): void {
+    const { shared } = credentials;
+    credentials.shared = next;
+    next.credentials.add(credentials);
+    shared.left.add(credentials);
     shared.credentials.delete(credentials);
-    credentials.shared = this.#open(credentials);
-    shared.successors.add(credentials.shared);
+    if (shared.credentials.size === 0) this.#close(shared);
   }
 
   #move(credentials: Credentials, target: SharedAccount): void {
@@ -196,17 +206,11 @@ export class SharedAccounts {
     // The recorded remotes of these credentials count for the target account from now on, and so does its proof.
     if (digest !== undefined && shared.account.keyProof.isProved) target.account.keyProof.accept(digest);
     // The lists of the target may be older than the changes that were made with these credentials.
-    const former = [shared, ...this.all.filter(({ successors }) => successors.has(shared))];
-    for (const one of former) if (one !== target) one.successors.add(target);
-    target.account.invalidateLists(Math.max(...former.map(({ account }) => account.changedAt)));
+    target.account.invalidateLists(shared.account.changedAt);
     // A person who has confirmed the account is not asked again for the remotes that are missing there.
     if (shared.account.lossGuard.isConfirmed(credentials.key)) target.account.lossGuard.confirmAll(credentials.key);
-    target.credentials.add(credentials);
-    credentials.shared = target;
     target.account.keyProof.recordAgain();
-    shared.credentials.delete(credentials);
-    if (shared.credentials.size === 0) this.#close(shared);
-    this.#divide(target);
+    this.#enter(credentials, target);
   }
 
   #open(credentials: Credentials): SharedAccount {
@@ -218,7 +222,6 @@ export class SharedAccounts {
 
   #close(shared: SharedAccount): void {
     this.#all.delete(shared);
-    for (const { successors } of this.#all) successors.delete(shared);
     shared.abort.abort(new Outdated("the account is gone, or is shared by now"));
     void shared.client.close();
   }
@@ -226,7 +229,7 @@ export class SharedAccounts {
 
 function setKey(shared: SharedAccount, digest: string | undefined): void {
   if (digest === undefined) return;
-  shared.digest = digest;
+  shared.digest ??= digest;
   shared.account.keyProof.use(digest);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { AccountScene, OWN_KEY } from "../../../test/fakes/operator/account-scene.ts";
 import type { Account } from "../../account/account.ts";
-import { ipPolicies } from "../../gateway/resources/index.ts";
+import { ipPolicies, tunnelSessions } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
@@ -185,11 +185,70 @@ describe("credentials with one base URL and one key", () => {
 });
 
 describe("a key that is rotated", () => {
-  it("stays in the same account for the only GatewayAccount", async () => {
+  it("is another account, also for the only GatewayAccount, and sends nothing more to the former one", async () => {
     const scene = await given({ a: "one" });
     const before = await accountOf(scene, "a");
+    await probe(before);
     await rotate(scene, "a", "next");
-    expect(await accountOf(scene, "a")).toBe(before);
+    const after = await accountOf(scene, "a");
+    expect([after === before, scene.accounts.all]).toEqual([false, [scene.accounts.own, after]]);
+    await expect(probe(before)).rejects.toThrow(Outdated);
+    await probe(after);
+    expect([scene.keysSent, scene.changedKeys]).toEqual([["one", "next"], ["a"]]);
+  });
+
+  it("3.9: sends no command that waited for its turn or for its key", async () => {
+    const scene = await given({ a: "one" });
+    const before = (await accountOf(scene, "a")).collection(tunnelSessions);
+    await before.admit({ lane: "edit", signal: new AbortController().signal });
+    await rotate(scene, "a", "next");
+    const restart: Parameters<typeof before.perform>[0] = (client, options) => client.restartSession("ts_1", options);
+    await expect(before.perform(restart, new AbortController().signal)).rejects.toThrow(Outdated);
+    expect(scene.seen.filter(({ method }) => method === "POST")).toEqual([]);
+  });
+
+  it("3.10: begins with a budget, a limit of deletions and a pause of its own", async () => {
+    const scene = await given({ a: "one" });
+    const before = await accountOf(scene, "a");
+    before.turns.budget.pauseAfter429(60);
+    await rotate(scene, "a", "next");
+    const after = await accountOf(scene, "a");
+    expect([before.turns.budget.isPaused, after.turns.budget.isPaused]).toEqual([true, false]);
+    expect(after.deleteLimiter).not.toBe(before.deleteLimiter);
+  });
+
+  it("3.12: goes on where it was when it is exchanged and put back, and no answer of another key counts", async () => {
+    const scene = await given({ a: "one" });
+    scene.recordedBy.set("a", ["ipp_a"]);
+    scene.shown.set("one", ["ipp_a"]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const before = await accountOf(scene, "a");
+    scene.beforeList = () => promise;
+    const late = expect(list(before)).rejects.toThrow(Outdated);
+    await scene.clock.advance(1);
+    await rotate(scene, "a", "next");
+    await rotate(scene, "a", "one");
+    scene.beforeList = () => {};
+    resolve();
+    await late;
+    const after = await accountOf(scene, "a");
+    expect([after === before, after.collection(ipPolicies).cached("ipp_a")]).toEqual([false, undefined]);
+    await list(after);
+    expect(after.collection(ipPolicies).cached("ipp_a")).toBeDefined();
+  });
+
+  it("is proved at once when it comes back, since it was proved before", async () => {
+    const scene = await given({ a: "one" });
+    scene.recordedBy.set("a", ["ipp_a"]);
+    scene.shown.set("one", ["ipp_a"]);
+    await (await accountOf(scene, "a")).keyProof.ensure();
+    await rotate(scene, "a", "next");
+    await expect((await accountOf(scene, "a")).keyProof.ensure()).rejects.toMatchObject({ reason: "AccountMismatch" });
+    await rotate(scene, "a", "one");
+    const { keyProof } = await accountOf(scene, "a");
+    const { length } = scene.seen;
+    await keyProof.ensure();
+    expect([keyProof.isProved, scene.seen.length]).toEqual([true, length]);
   });
 
   it("moves one of several GatewayAccounts alone, until all have rotated", async () => {
@@ -214,6 +273,7 @@ describe("a key that is rotated", () => {
     expect(await accountsOf(scene, "a", "b")).toEqual([scene.accounts.own, scene.accounts.own]);
     scene.ownKey = "next";
     scene.accepted.add("next");
+    await scene.accounts.readOwnKey();
     await probe(scene.accounts.own);
     const [a, b] = await accountsOf(scene, "a", "b");
     expect(a).toBe(b);
@@ -226,6 +286,7 @@ describe("a key that is rotated", () => {
     const scene = await given({ a: OWN_KEY });
     await accountOf(scene, "a");
     scene.ownKey = "";
+    await scene.accounts.readOwnKey();
     await expect(probe(scene.accounts.own)).rejects.toMatchObject({ code: "no_api_key" });
     const alone = await accountOf(scene, "a");
     await probe(alone);
@@ -273,19 +334,19 @@ describe("a GatewayAccount whose key leads to another account than that of its r
     expect(count(await accountsOf(scene, "wrong", "right"))).toBe(1);
   });
 
-  it("is not recognised by the former key after that confirmation", async () => {
+  it("3.5: is not recognised by the former key after that confirmation", async () => {
     const scene = await mixed();
     scene.recordedBy.set("right", []);
     scene.shown.set("former", ["ipp_w1"]);
     await rotate(scene, "wrong", "former");
-    const account = await accountOf(scene, "wrong");
-    await account.keyProof.ensure();
+    await (await accountOf(scene, "wrong")).keyProof.ensure();
     await rotate(scene, "wrong", "one");
-    await account.keyProof.ensure().catch(() => undefined);
-    account.keyProof.confirm(undefined);
-    account.keyProof.confirm("now");
+    const { keyProof } = await accountOf(scene, "wrong");
+    await keyProof.ensure().catch(() => undefined);
+    keyProof.confirm(undefined);
+    keyProof.confirm("now");
     await rotate(scene, "wrong", "former");
-    expect(account.keyProof.isProved).toBe(false);
+    expect((await accountOf(scene, "wrong")).keyProof.isProved).toBe(false);
   });
 });
 

@@ -42,7 +42,7 @@ export function noteRefusedRequest(context: ReconcileContext, error: ReconcileEr
 export function refusedBefore(context: ReconcileContext): RefusedBefore | undefined {
   const { account, memory, kind } = context;
   const record = recordOf(context);
-  if (!record || account.failures.of(context.record)) return undefined;
+  if (!record || context.record.hasFailed) return undefined;
   if (record.reason === "ReplacementRequired" && account.operations.of(kind.resource, "update") !== "supported")
     return undefined;
   if (memory.retriesRefused && Date.parse(record.retryAt) <= now(context)) return undefined;

@@ -262,7 +262,7 @@ describe("remotes of several kinds that are missing at once", () => {
     );
   });
 
-  it("count together over several lists, and fewer than five are created again", async () => {
+  it("3.3: count together over several lists, and fewer than five are created again", async () => {
     for (const [kind] of kinds) {
       drop(kind);
       await scene.resync(kind);
@@ -373,7 +373,7 @@ describe("a delete that is answered 404", () => {
     expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
   });
 
-  it("counts as a deletion when a killed process may have had as many deletes under way", async () => {
+  it("3.2: counts as a deletion when a killed process may have had as many deletes under way", async () => {
     const objects = await given(32);
     for (const object of objects) scene.cluster.delete(object);
     loseRemotes();

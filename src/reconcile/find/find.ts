@@ -83,23 +83,21 @@ const strategies: readonly Strategy[] = [
  * be created. Throws Waiting while that is not certain, and Blocked when this object may not take the remote.
  */
 export async function findRemote(context: ReconcileContext): Promise<Remote | undefined> {
-  const { epoch } = context.account.keyProof;
   const remote = await searched(context);
-  if (remote && remote.id !== context.object.status?.id) await ensureKeyProved(context, epoch);
+  if (remote && remote.id !== context.object.status?.id) await ensureKeyProved(context);
   return remote;
 }
 
 /**
  * Call it before an id is recorded that the object did not have. A recorded id proves the key later, so an id that only
- * an unproved key has shown would prove the key of another account. `epoch`: of the search that has found the remote.
+ * an unproved key has shown would prove the key of another account.
  */
-async function ensureKeyProved(context: ReconcileContext, epoch: number): Promise<void> {
+async function ensureKeyProved(context: ReconcileContext): Promise<void> {
   const { account, object, kind } = context;
   // What is known of a remote that no list shows may come from an answer under another key. It proves the key when one
   // of its modules is read.
-  if (object.status?.id === undefined && listOf(kind)) account.keyProof.recordFirstID(epoch);
+  if (object.status?.id === undefined && listOf(kind)) account.keyProof.recordFirstID();
   await waitFor(account.keyProof.ensure(), context);
-  account.keyProof.assertSameSince(epoch);
 }
 
 async function searched(context: ReconcileContext): Promise<Remote | undefined> {

@@ -53,7 +53,7 @@ it.each<[string, Kind, ManagedObject["spec"]]>([
   ["is an entry of a list", EventSource, { subscriptionRef: { id: "esb_theirs" }, type: "a_created.v0" }],
   ["is a route whose modules are observed", HTTPSEdgeRoute, { ...route, ...observed }],
   ["is a route whose modules are set as they are", HTTPSEdgeRoute, route],
-])("a remote of another account that %s is not recorded, and does not prove the key", async (_, kind, spec) => {
+])("3.7: a remote of another account that %s is not recorded, and does not prove the key", async (_, kind, spec) => {
   const requested = { annotations: { [annotations.reconcileRequestedAt]: "now" } };
   const object = await scene.apply(kind, "one", spec, requested);
   await scene.settle(object, 3);

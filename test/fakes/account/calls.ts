@@ -35,7 +35,6 @@ export function callsOptions(clock: VirtualClock, key: Partial<KeyProofOptions> 
       wayOut: () => "",
       readList: async () => {},
       readOne: async () => {},
-      onKeyChange: () => {},
       ...key,
     }),
     onWritten: () => {},

@@ -13,34 +13,42 @@ export function keyScene(given: Record<string, string[]>, more: Partial<KeyProof
     [tcpEdges, new Set(given["edges"] ?? [])],
   ]);
   const accounts: Record<string, string[]> = { mine: [...recorded.values()].flatMap((ids) => [...ids]), theirs: [] };
-  const state = { key: "mine", lists: 0, reads: 0, problems: [] as boolean[], changes: 0 };
+  const state = { key: "mine", lists: 0, reads: 0, problems: [] as boolean[], keys: 0 };
   const asked: string[] = [];
+  const proved = new Set(more.proved);
   const options: KeyProofOptions = {
     clock,
     recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
     wayOut: () => "say so",
     readList: async () => {
       state.lists += 1;
-      proof.use(state.key);
-      const listed = accounts[state.key]?.filter((id) => !id.includes("/"));
-      proof.recordSeenIDs(listed ?? [], proof.epoch);
+      use(state.key);
+      proof().recordSeenIDs(accounts[state.key]?.filter((id) => !id.includes("/")) ?? []);
     },
     readOne: async ({ name }, id) => {
       state.reads += 1;
       asked.push(`${name} ${id}`);
-      proof.use(state.key);
-      if (accounts[state.key]?.includes(id)) proof.recordSeenIDs([id], proof.epoch);
-    },
-    onKeyChange: () => {
-      state.changes += 1;
+      use(state.key);
+      if (accounts[state.key]?.includes(id)) proof().recordSeenIDs([id]);
     },
     onProblem: (exists) => state.problems.push(exists),
     ...more,
+    onAlone: () => proved.clear(),
   };
-  const proof: KeyProof = new KeyProof(options);
+  let used: string | undefined;
+  let present = new KeyProof({ ...options, proved });
+  /** The proof of the key in use. */
+  const proof = (): KeyProof => present;
+  /** Another key is another account, which begins with what is known of keys. */
   const use = (key: string) => {
     state.key = key;
-    proof.use(key);
+    if (used !== undefined && used !== key) {
+      if (options.recorded().size > 0) for (const one of present.proved) proved.add(one);
+      present = new KeyProof({ ...options, isConfirmed: false, proved });
+      state.keys += 1;
+    }
+    used = key;
+    present.use(key);
   };
   return { clock, recorded, accounts, state, asked, proof, options, use };
 }

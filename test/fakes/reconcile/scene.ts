@@ -7,6 +7,7 @@ import { kinds } from "../../../src/kinds/index.ts";
 import { evidenceOf, type Source } from "../../../src/objects/evidence.ts";
 import type { Condition, ManagedObject } from "../../../src/objects/object.ts";
 import { conditionOf } from "../../../src/objects/object.ts";
+import { Outdated } from "../../../src/objects/reconcile-error.ts";
 import type { ReconcileContext } from "../../../src/reconcile/context.ts";
 import { reconcile } from "../../../src/reconcile/reconcile.ts";
 import type { Result } from "../../../src/runtime/controller/controller.ts";
@@ -57,6 +58,10 @@ export class Scene {
   readonly #listed = new Set<string>();
   #memory: ObjectMemory;
   #account: Account;
+  /** The digest of the key of `account`, once it was read. */
+  #digest: string | undefined;
+  /** Digests of former keys of this process that were proved. */
+  readonly #proved = new Set<string>();
   #clusterIDs: readonly [string, ...string[]];
 
   constructor(options: SceneOptions = {}) {
@@ -112,6 +117,11 @@ export class Scene {
   contextFor(object: ManagedObject): ReconcileContext {
     const kind = this.#kindOf(object);
     const { name, namespace } = object.metadata;
+    const account = this.#account;
+    const accountNow = () => {
+      if (this.#account !== account) throw new Outdated("the object has come to belong to another account");
+      return account;
+    };
     return {
       kind,
       object: this.cluster.now(object),
@@ -119,7 +129,9 @@ export class Scene {
       isClusterIDSet: this.#options.isClusterIDSet ?? true,
       cluster: this.cluster,
       dns: this.dns,
-      account: this.#account,
+      get account() {
+        return accountNow();
+      },
       memory: this.#memory,
       record: this.#memory.of(object),
       clock: this.clock,
@@ -227,20 +239,50 @@ export class Scene {
     await this.clock.advance(1);
   }
 
+  /** A person has exchanged the key, and the operator reads it. Each request does so as well. */
+  readKey(): void {
+    const { keyNow } = this.#options;
+    if (keyNow) this.#use(digestOf(keyNow().key));
+  }
+
+  /** Another key is another account. */
+  #use(digest: string): void {
+    if (this.#digest !== undefined && this.#digest !== digest) {
+      if (this.#recorded().size > 0) for (const one of this.#account.keyProof.proved) this.#proved.add(one);
+      this.#account = this.#open();
+    }
+    this.#digest = digest;
+    this.#account.keyProof.use(digest);
+  }
+
   #start(): Account {
+    this.#memory = new ObjectMemory({ clock: this.clock, deadlineMs: DEADLINE_MS });
+    this.#digest = undefined;
+    this.#proved.clear();
+    return this.#open();
+  }
+
+  #open(): Account {
     const { clock, gateway } = this;
     const { keyNow } = this.#options;
-    this.#memory = new ObjectMemory({ clock, deadlineMs: DEADLINE_MS });
+    const key = {
+      recorded: () => this.#recorded(),
+      wayOut: () => "",
+      proved: this.#proved,
+      onAlone: () => this.#proved.clear(),
+    };
     const account: Account = new Account({
-      client: keyNow ? keyedClient(keyNow, (key) => account.keyProof.use(digestOf(key))) : gateway.asClient(),
-      ...(keyNow && { key: { recorded: () => this.#recorded(), wayOut: () => "" } }),
+      client: keyNow ? keyedClient(keyNow, (read) => this.#use(digestOf(read))) : gateway.asClient(),
+      ...(keyNow && { key }),
       budget: new RequestBudget({ perMinute: 0, clock }),
       clock,
       deadlineMs: DEADLINE_MS,
       undocumented: this.#options.undocumented ?? true,
       deletesPerMinute: this.#options.deletesPerMinute ?? 0,
       signal: new AbortController().signal,
-      assertMaySend: () => {},
+      assertMaySend: () => {
+        if (this.#account !== account) throw new Outdated("the API key has changed");
+      },
     });
     gateway.onDate.set(this, (date) => account.serviceTime.observe(date));
     return account;
