@@ -10,6 +10,8 @@ RUN npm ci --ignore-scripts --loglevel=error
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
+ARG REVISION=
+RUN echo "${REVISION}" > dist/commit
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS dependencies
 WORKDIR /app

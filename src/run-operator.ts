@@ -17,7 +17,7 @@ import { eventLoopCheck } from "./runtime/process/event-loop.ts";
 import { EventRecorder } from "./runtime/process/events.ts";
 import { HealthServer } from "./runtime/process/health.ts";
 import { type Parts, type RunOptions, run } from "./runtime/process/runner.ts";
-import { API_VERSION, GROUP, leaseNameOf, OPERATOR_NAME } from "./schema/contract.ts";
+import { API_VERSION, GROUP, leaseNameOf, OPERATOR_NAME, VERSION_LABEL } from "./schema/contract.ts";
 
 /** A request to the service is sent only if no other replica can take the lease for so long. */
 const LEASE_MARGIN_SECONDS = 5;
@@ -34,9 +34,13 @@ export async function runOperator(
   { destination, ...surroundings }: Surroundings = {},
 ): Promise<number> {
   const log = createLogger({ level: config.logLevel, ...(destination && { destination }) });
-  const telemetry = createTelemetry({ ...config, version: await version() });
-  const { client, recorder, close, ...leading } = connect(config, log, telemetry, () => operator.leaseAnnotations());
-  const tracing = config.isTraced ? await startTracing(await version()) : undefined;
+  const own = await version();
+  const telemetry = createTelemetry({ ...config, version: own });
+  const { client, recorder, close, ...leading } = connect(config, log, telemetry, () => ({
+    labels: { [VERSION_LABEL]: own },
+    annotations: operator.leaseAnnotations(),
+  }));
+  const tracing = config.isTraced ? await startTracing(own) : undefined;
   const operator = createOperator({
     config,
     kinds,
@@ -81,12 +85,12 @@ interface Connected {
   close: () => Promise<void>;
 }
 
-/** Everything that sends to the API server. `leaseAnnotations`: facts that the leader shows on its Lease. */
+/** Everything that sends to the API server. `shown`: facts that the leader shows on its Lease. */
 function connect(
   config: Config,
   log: Logger,
   { runtime: metrics }: Telemetry,
-  leaseAnnotations: () => Record<string, string>,
+  shown: () => { labels: Record<string, string>; annotations: Record<string, string> },
 ): Connected {
   const connection = loadConnection(config);
   const options = { userAgent: OPERATOR_NAME, onAnswer: metrics.onAnswer };
@@ -106,7 +110,8 @@ function connect(
     onChange: (leading) => metrics.leading(leaseName, leading),
     marks() {
       const { labels, annotations } = claim.marks();
-      return { labels, annotations: { ...annotations, ...leaseAnnotations() } };
+      const more = shown();
+      return { labels: { ...labels, ...more.labels }, annotations: { ...annotations, ...more.annotations } };
     },
   });
   const claim = new InstallationClaim({ client, config, elector: () => elector, clock: systemClock, log });

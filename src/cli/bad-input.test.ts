@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Fault } from "../../test/fakes/cli/fixed-services.ts";
 import { useFixedServices } from "../../test/fakes/cli/run.ts";
 import { type Lines, printed } from "./terminal/line.ts";
@@ -75,11 +75,12 @@ describe("an object that does not exist", () => {
     ["tree --kubeconfig /none/config", "There is no kubeconfig /none/config"],
     ["tree --context nope", 'The kubeconfig has nothing named "nope" among its contexts'],
     ["tree --api-key-file /none/key", /^Give another file with the API key: ENOENT: .*\/none\/key/],
-    ["tree --base-url http://127.0.0.1:1", /^The account cannot be reached: /],
     ["plan -f /none", "Give another -f: there is no file or folder /none"],
     ["import --terraform /none", "Give another --terraform: the file /none cannot be read"],
     ["import --all -o edge.yaml", /^Give another -o: EEXIST: /],
-    ["users nothing", /^There is no object and no remote called nothing/],
+    ["users nothing", 'There is no object "nothing" in namespace shop, and no remote with this id'],
+    ["why tcpedge/nothing", 'There is no TCPEdge "nothing" in namespace shop'],
+    ["plan -n nowhere", "There are no objects in namespace nowhere: name another one with -n, or see -A"],
     ["move ippolicy nothing other", "There is no IPPolicy shop/nothing"],
   ])("%s reports it in one line", async (line, said) => {
     const { code, stdout, stderr } = await run(line);
@@ -99,18 +100,23 @@ test.each(["plan", "tree", "status", "orphans", "why tcpedge/db", "import --all"
   },
 );
 
-test.each(["plan", "plan -f edge.yaml", "tree", "why tcpedge/db", "users ippolicy/office", "orphans", "import --all"])(
+/** The service refuses the key. Notes the paths of further requests. */
+function refusedKey(requests: string[]): Fault {
+  return ({ path }) => {
+    if (path.startsWith("/api")) return path === "/api_keys" ? { status: 401, body: {} } : undefined;
+    if (path.startsWith("/openapi") || path === "/version") return undefined;
+    requests.push(path);
+    return { status: 401, body: {} };
+  };
+}
+
+test.each(["plan", "plan -f edge.yaml", "orphans", "import --all"])(
   "%s reports once that the account cannot be reached, or refuses the key",
   async (line) => {
     const away = await run(`${line} --base-url http://127.0.0.1:1`);
     expect(away).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^The account cannot be reached: .*$/) });
     const requests: string[] = [];
-    failing(({ path }) => {
-      if (path.startsWith("/api")) return path === "/api_keys" ? { status: 401, body: {} } : undefined;
-      if (path.startsWith("/openapi") || path === "/version") return undefined;
-      requests.push(path);
-      return { status: 401, body: {} };
-    });
+    failing(refusedKey(requests));
     expect(await run(line)).toEqual({
       code: 1,
       stdout: "",
@@ -119,6 +125,33 @@ test.each(["plan", "plan -f edge.yaml", "tree", "why tcpedge/db", "users ippolic
     expect(requests).toEqual([]);
   },
 );
+
+describe("what the cluster knows is shown", () => {
+  test.each([
+    ["tree", "warehouse-of-the-second-region"],
+    ["users ippolicy/office", "TCPEdge/db"],
+  ])("by %s, where the account cannot be reached, refuses the key, or has none", async (line, shown) => {
+    const away = await run(`${line} --base-url http://127.0.0.1:1`);
+    expect(away).toMatchObject({ code: 1, stdout: expect.stringContaining(shown) });
+    expect(away.stderr).toContain(`${PART}\nThe account cannot be reached: `);
+    const requests: string[] = [];
+    failing(refusedKey(requests));
+    const refused = await run(line);
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining(shown) });
+    expect(refused.stderr).toContain(`${PART}\nReplace the API key: `);
+    expect(requests).toEqual([]);
+    vi.stubEnv("GATEWAY_API_KEY", undefined);
+    const none = await run(line);
+    expect(none).toMatchObject({ code: 1, stdout: expect.stringContaining(shown) });
+    expect(none.stderr).toContain(`${PART}\nSay which account is meant: `);
+  });
+
+  test("by why and status, which need no account", async () => {
+    vi.stubEnv("GATEWAY_API_KEY", undefined);
+    expect(await run("why tcpedge/db")).toMatchObject({ code: 0, stderr: "" });
+    expect(await run("status")).toMatchObject({ code: 0, stderr: "" });
+  });
+});
 
 test.each([
   [404, 'namespaces "b" not found'],
@@ -132,12 +165,12 @@ test.each([
   expect(await run("move ippolicy office BAD_NAME")).toEqual({ code: 1, stdout: "", stderr });
 });
 
-test("progress is erased before a failure is printed", async () => {
+test("no progress is left behind a failure", async () => {
   const shown: string[] = [];
   const show = (text: string) => void shown.push(text);
   const terminal = { progress: show, warn: (lines: Lines) => show(printed(lines, false)) };
-  await run("tree --base-url http://127.0.0.1:1", terminal);
-  expect(shown.slice(-2)).toEqual(["", expect.stringMatching(/^The account cannot be reached/)]);
+  await run("plan --base-url http://127.0.0.1:1", terminal);
+  expect(shown.slice(-2)).toEqual([expect.stringMatching(/^The account cannot be reached/), ""]);
 });
 
 describe("two files with the same object", () => {
@@ -151,7 +184,7 @@ describe("two files with the same object", () => {
     const { code, stdout, stderr } = await run(`plan -f ${folder}`);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `${PART}\n${join(folder, "b.yaml")}:1: Remove one of two: ${join(folder, "a.yaml")}:1 has the same object`,
+      stderr: `6 more that these manifests do not change: see --all\n${PART}\n${join(folder, "b.yaml")}:1: Remove one of two: ${join(folder, "a.yaml")}:1 has the same object`,
     });
     expect(stdout).toContain("IPPolicy shop/new");
   });
@@ -161,7 +194,7 @@ describe("a namespace without rights", () => {
   test.each([
     ["plan", "Nothing to do"],
     ["plan -f edge.yaml", "TCPEdge shop/ssh"],
-    ["tree", "IPPolicy ipp_left"],
+    ["tree -A", "IPPolicy Left behind"],
     ["status", "operator-0"],
     // Objects that cannot be read may still have these remotes.
     ["orphans", ""],
@@ -218,7 +251,16 @@ describe("a namespace without rights", () => {
     },
   );
 
-  test.each(["plan", "tree", "why tcpedge/db", "users ippolicy/office", "orphans", "status"])(
+  test.each(["why tcpedge/db", "status", "diff tcpedge/db"])(
+    "%s needs no other namespace than its own",
+    async (line) => {
+      failing(withoutOtherNamespaces);
+      expect(await run(line)).toMatchObject({ code: 0 });
+      expect((await run(`${line} -A`)).stderr).toContain("Only objects in namespace shop are known");
+    },
+  );
+
+  test.each(["plan", "tree", "users ippolicy/office", "orphans"])(
     "%s reads the user's own namespace if no other may be read",
     async (line) => {
       failing(withoutOtherNamespaces);
@@ -259,7 +301,6 @@ describe("an API key without the right to list one resource", () => {
     ["plan", "shop/warehouse-of-the-second-region"],
     ["plan -f edge.yaml", "TCPEdge shop/ssh"],
     ["tree", "TCPEdge/db"],
-    ["why tcpedge/db", "TCPEdge/db is Ready"],
     ["users ippolicy/office", "TCPEdge/db"],
     ["orphans --unmanaged", "agin_9"],
     ["import --all", "agin_9"],
@@ -279,7 +320,7 @@ describe("an API key without the right to list one resource", () => {
     expect(await run("doctor")).toMatchObject({ code: 1, stdout: expect.stringMatching(/^failed {2}service: /m) });
   });
 
-  test.each(["diff tcpedge/db", "status", "move ippolicy office headquarters --dry-run"])(
+  test.each(["diff tcpedge/db", "status", "why tcpedge/db", "move ippolicy office headquarters --dry-run"])(
     "%s does not list it",
     async (line) => {
       failing(withoutOneList);

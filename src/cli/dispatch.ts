@@ -20,7 +20,6 @@ export async function dispatch(
     await program.parseAsync(argv.length > 0 ? argv : ["--help"], { from: "user" });
     return exitCode();
   } catch (error) {
-    terminal.progress?.("");
     const failure = failureOf(error);
     if (failure !== undefined) {
       terminal.warn([failure, ...detailsOf(error)]);
@@ -31,6 +30,8 @@ export async function dispatch(
     terminal.warn([`${messageOf(error)} (${[name, ...argv].join(" ")})`, `Try: ${name} --help`]);
     // With this flag, exit code 2 means that there are differences.
     return argv.includes("--detailed-exitcode") ? 1 : 2;
+  } finally {
+    terminal.progress?.("");
   }
 }
 

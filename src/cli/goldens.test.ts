@@ -106,7 +106,7 @@ test.each([
 test("a plan of the cluster is of the namespace that is named, or of all", async () => {
   expect((await run("plan")).stdout).toContain("shop/");
   expect((await run("plan -n shop")).stdout).toBe((await run("plan")).stdout);
-  expect((await run("plan -n other")).stdout).toMatch(/^Nothing to do/);
+  expect((await run("plan -n other")).stderr).toMatch(/^There are no objects in namespace other/);
   expect((await run("plan -n other -A")).stdout).toContain("shop/");
 });
 

@@ -156,6 +156,7 @@ const status = z.object({
           "requests are stopped, empty if nothing is known.",
       ),
       reason: text("Reason of its condition Ready, or why requests are stopped."),
+      since: text("Since when requests to it fail, as far as objects tell. Unset: they do not fail.").optional(),
       objects: count("How many objects belong to it."),
       requestsInLastMinute: count(
         "Requests that the operator has sent to it within a minute. Unset: it does not say so. It does for the 20 " +
@@ -178,6 +179,19 @@ const status = z.object({
   ),
   certificates: list(z.object({ ...about, until: text("When it ends.") }), "Certificates that end within 30 days."),
   drifted: list(z.object({ ...about, message: text("What differs.") }), "Objects with drift that is not corrected."),
+  waiting: list(
+    z.object({
+      ...about,
+      since: text("Since when it has waited."),
+      reason: text("Reason of the condition Ready."),
+      message: text("What it waits for."),
+    }),
+    "Objects that are neither Ready nor wait for a person, oldest first.",
+  ),
+  paused: list(
+    z.object({ ...about, since: text("Since when."), reason: text("Paused, or Released to another object.") }),
+    "Objects for which the operator writes nothing, oldest first.",
+  ),
   attention: list(
     z.object({
       ...about,
@@ -185,7 +199,7 @@ const status = z.object({
       reason: text("Reason of the condition Stalled."),
       message: text("What to do."),
     }),
-    "Objects that wait for a person, newest first.",
+    "Objects that wait for a person, oldest first.",
   ),
 });
 
@@ -200,7 +214,18 @@ const doctor = z.object({
   ),
 });
 
-const version = z.object({ version: text("Version of the program.") });
+const version = z.object({
+  version: text("Version of the program."),
+  commit: text("Commit of its sources. Unset: it is not known.").optional(),
+  operators: list(
+    z.object({
+      namespace: text("Namespace of its Lease."),
+      leader: text("Identity of the leader."),
+      version: text("Its version. Unset: it does not say so.").optional(),
+    }),
+    "Operators that lead in the cluster. Unset: the cluster could not be read.",
+  ).optional(),
+});
 
 /** By command. */
 export const outputs = {

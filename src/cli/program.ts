@@ -1,17 +1,16 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor/doctor.ts";
-import { namedBy } from "./graph/find.ts";
 import { importAccount } from "./import/import.ts";
 import { move } from "./move/move.ts";
 import { orphans } from "./orphans/orphans.ts";
+import { showVersion } from "./show-version.ts";
 import { status } from "./status/status.ts";
-import { formatOf, structured } from "./terminal/structured.ts";
-import type { Terminal } from "./terminal/terminal.ts";
-import { tree } from "./tree/tree.ts";
+import { formats, structures } from "./terminal/output.ts";
+import { type Terminal, UsageError } from "./terminal/terminal.ts";
+import { drawings, tree } from "./tree/tree.ts";
 import { uninstall } from "./uninstall/uninstall.ts";
 import { users } from "./users.ts";
-import { version } from "./version.ts";
 import { why } from "./why/why.ts";
 
 export interface ProgramParts {
@@ -46,6 +45,8 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   const ending =
     <A extends unknown[]>(action: (...args: A) => Promise<number>) =>
     async (...args: A): Promise<void> => {
+      // who waits sees within a second that something is done
+      terminal.progress?.("Working");
       code = await action(...args);
     };
 
@@ -59,10 +60,11 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("-y, --yes", "do not ask")
     .addHelpText("after", UNINSTALL)
     .action(ending((options) => uninstall(options, terminal)));
-  withCluster(add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs"))
-    .option("-o, --output <format>", "json or yaml")
-    .action(ending((options) => doctor(options, terminal)));
-  withAccount(add("import", "write manifests for what the account has, without changing it"))
+  withOutput(
+    withCluster(add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs")),
+    structures,
+  ).action(ending((options) => doctor(options, terminal)));
+  withAccount(withNamespace(add("import", "write manifests for what the account has, without changing it")))
     .argument("[what...]", "kinds, ids, or EDGE/ROUTE for a route of an HTTPS edge, which no list shows")
     .option("--all", "everything that the account lists")
     .option("-o, --output <dir>", "write a file for each object to this folder; default: one stream to stdout")
@@ -80,49 +82,59 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--no-mark", "objects that only observe (managementPolicy: ObserveOnly): not even owner marks are written")
     .addHelpText("after", IMPORT)
     .action(ending((what: string[], options) => importAccount(what, options, terminal)));
-  withNamespaces(add("plan", "what the operator will do in the account once manifests are applied"))
+  withOutput(withAccount(withScope(add("plan", "what the operator will do in the account once manifests are applied"))))
     .option(
       "-f, --filename <path...>",
       "files or folders with manifests, or - for stdin; default: the cluster as it is",
     )
     .option("-k, --kustomize <dir>", "a folder with a kustomization.yaml, in place of -f; needs kubectl")
     .option("-R, --recursive", "folders with all folders in them")
-    .option("-o, --output <format>", "json or yaml")
+    .option("--all", "with -f or -k: also what the operator is about to do without the manifests")
     .option("--detailed-exitcode", "2 when there is something to do")
     .addHelpText("after", PLAN)
     // Other commands do not load the reconciler.
     .action(ending(async (options) => (await import("./plan/plan.ts")).plan(options, terminal)));
-  withNamespaces(add("diff <name...>", "an object beside its remote in the account, field by field, as both are now"))
-    .option("-o, --output <format>", "json or yaml")
+  withOutput(
+    withAccount(
+      withScope(add("diff <name...>", "objects beside their remotes in the account, field by field, as both are now")),
+    ),
+  )
     .option("--detailed-exitcode", "2 when something differs")
     .addHelpText("after", DIFF)
     .action(
       ending(async (words: string[], options) => (await import("./diff/diff.ts")).diff(words, options, terminal)),
     );
   withTable(
-    withNamespaces(add("users <name|id...>", "who uses a remote, with or without an object, in any namespace")),
-  ).action(ending((words: string[], options) => users(namedBy(words), options, terminal)));
+    withAccount(withScope(add("users <name|id...>", "who uses remotes, with or without an object, in any namespace"))),
+  )
+    .addHelpText("after", NAMES)
+    .action(ending((words: string[], options) => users(words, options, terminal)));
   withTable(
-    withNamespaces(add("orphans", "remotes of this cluster without an object, and objects whose remotes are gone")),
+    withAccount(
+      withScope(add("orphans", "remotes of this cluster without an object, and objects whose remotes are gone")),
+    ),
   )
     .option("--unmanaged", "also remotes that nobody manages")
     .option("--import", "print manifests that adopt these remotes, instead of the list")
     .option("--delete", "delete these remotes in the account, and ask for each; what is used stays")
     .option("-y, --yes", "do not ask")
     .action(ending((options) => orphans(options, terminal)));
-  withHeadings(withNamespaces(add("tree", "what hangs together in the account, and what of it is not Ready")))
+  withTable(
+    withAccount(withScope(add("tree", "what hangs together in the account, and what of it is not Ready"))),
+    drawings,
+  )
     .argument("[name|id...]", "begin there; default: with everything that nothing uses")
     .option("--up", "from what is used to what uses it")
-    .option("-o, --output <format>", "json, yaml, dot or mermaid")
     .addHelpText("after", TREE)
-    .action(
-      ending((words: string[], options) => tree(words.length > 0 ? namedBy(words) : undefined, options, terminal)),
-    );
-  withHeadings(withNamespaces(add("why <name...>", "why an object is not Ready, down to the root")))
-    .option("-o, --output <format>", "json or yaml")
+    .action(ending((words: string[], options) => tree(words, options, terminal)));
+  withTable(withScope(add("why <name...>", "why objects are not Ready, down to the root")))
     .addHelpText("after", WHY)
-    .action(ending((words: string[], options) => why(namedBy(words), options, terminal)));
-  withAccount(add("move <kind> <from> <to>", "give an object another name, namespace or cluster; its remote stays"))
+    .action(ending((words: string[], options) => why(words, options, terminal)));
+  withAccount(
+    withNamespace(
+      add("move <kind> <from> <to>", "give an object another name, namespace or cluster; its remote stays"),
+    ),
+  )
     .option("--to-context <name>", "context of the kubeconfig for the cluster that gets the new object")
     .option("--dry-run", "print the new object and who refers to the old one, and change nothing")
     .option("--rewrite", "write the move into the manifests that -f names")
@@ -131,25 +143,16 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--timeout <duration>", "how long to wait, such as 90s, 4m or 1h", "4m")
     .addHelpText("after", MOVE)
     .action(ending((kind: string, from: string, to: string, options) => move(kind, from, to, options, terminal)));
-  withHeadings(withCluster(add("status", "operators, accounts and objects on one screen, and what needs a person")))
-    .option("-n, --namespace <name>", "only objects and accounts of this namespace; default: all")
-    .option("-A, --all-namespaces", "of all namespaces, also with -n")
+  withTable(withScope(add("status", "operators, accounts and objects on one screen, and what waits or needs a person")))
     .option("-w, --watch", "read again every 5 seconds")
-    .option("-o, --output <format>", "json or yaml")
     .addHelpText("after", STATUS)
     .action(ending((options) => status(options, terminal)));
-  add("version", "print the version")
-    .option("-o, --output <format>", "json or yaml")
-    .action(
-      ending(async ({ output }: { output?: string }) => {
-        const format = formatOf(output);
-        const text = await version();
-        terminal.say(format ? structured({ version: text }, format) : text);
-        return 0;
-      }),
-    );
+  withOutput(
+    withCluster(add("version", "print the version, and which operators run in the cluster")),
+    structures,
+  ).action(ending((options) => showVersion(options, terminal)));
   add(`completion <${shells.join("|")}>`, "print a script that completes commands and flags in a shell")
-    .addHelpText("after", COMPLETION)
+    .addHelpText("after", completionHelp(name))
     .action(
       ending(async (shell: string) => {
         terminal.say(completionOf(shell, program).split("\n"));
@@ -165,27 +168,40 @@ const withCluster = (command: Command): Command =>
     .option("--kubeconfig <file>", "which cluster, in place of KUBECONFIG")
     .option("--context <name>", "context of the kubeconfig");
 
+const NAMESPACE = "namespace of the objects; default: that of the kubeconfig context";
+
+const withNamespace = (command: Command): Command => withCluster(command).option("-n, --namespace <name>", NAMESPACE);
+
+const withScope = (command: Command): Command =>
+  withNamespace(command).option("-A, --all-namespaces", "objects of all namespaces");
+
 /** Adds the flags that choose the account. */
 const withAccount = (command: Command): Command =>
-  withCluster(
-    command
-      .option("-n, --namespace <name>", "namespace of the objects; default: that of the kubeconfig context")
-      .option(
-        "--account <name>",
-        "GatewayAccount in this namespace; default: the one called default, else the environment",
-      )
-      .option("--base-url <url>", "base address of the management API, in place of GATEWAY_BASE_URL")
-      .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY"),
+  command
+    .option(
+      "--account <name>",
+      "GatewayAccount in the namespace of -n; default: the one called default, else the environment",
+    )
+    .option("--base-url <url>", "base address of the management API, in place of GATEWAY_BASE_URL")
+    .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY");
+
+/** The one way to choose how a command prints. */
+function withOutput(command: Command, values: readonly string[] = formats): Command {
+  const all = `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+  const wide = values.includes("wide") ? "; wide: no line is cut" : "";
+  return command.addOption(
+    new Option("-o, --output <format>", `${all}${wide}`).argParser((given) => {
+      if (values.includes(given)) return given;
+      throw new UsageError(`-o must be ${all}`);
+    }),
   );
+}
 
-/** Adds -A. With it, -n only says where the GatewayAccount is. */
-const withNamespaces = (command: Command): Command =>
-  withAccount(command).option("-A, --all-namespaces", "objects of all namespaces; -n only says where the account is");
+const withTable = (command: Command, more: readonly string[] = []): Command =>
+  withOutput(command.option("--no-headers", "leave the headings out"), [...formats, ...more]);
 
-const withHeadings = (command: Command): Command => command.option("--no-headers", "leave the headings out");
-
-const withTable = (command: Command): Command =>
-  withHeadings(command.option("-o, --output <format>", "wide (lines are not cut), name, json or yaml"));
+const NAMES = `
+  Names are given as to kubectl: KIND NAME..., KIND/NAME..., or a name or id alone.`;
 
 const IMPORT = `
   import --all -o DIR/                      a file for each object
@@ -213,7 +229,7 @@ const PLAN = `
   --detailed-exitcode 2 for changes, and 1 in place of 2 for invalid arguments.`;
 
 const DIFF = `
-  diff tcpedge/ssh                          or: diff tcpedge ssh
+  diff tcpedge/ssh                          or: diff tcpedge ssh, and several: diff tcpedge ssh db
 
   Differs: the account has another value than the spec, or one that the spec has dropped. The operator corrects it, or
   reports it as drift. Unmanaged: the spec says nothing of it, so the operator leaves it alone. (secret) stands for a
@@ -230,9 +246,9 @@ const TREE = `
   Of many tunnels or sessions in one place the first 20 are shown, and all with -o json and -o yaml.`;
 
 const WHY = `
-  why tcpedge/ssh                           or: why tcpedge ssh
+  why tcpedge/ssh                           or: why tcpedge ssh, and several: why tcpedge/ssh tlsedge/db
 
-  Also prints what the service answered when it refused something, the last events, and when the operator looks again.
+  Reads the cluster only, so that no key of the account is needed. Also prints what the service answered when it refused something, the last events, and when the operator looks again.
   Only the operator knows the second of that, so it is told what makes it look, and how long that may take.`;
 
 const MOVE = `
@@ -250,7 +266,7 @@ const MOVE = `
   Exit codes: 0 moved, 1 failed, or the old object stays because others refer to it, 2 invalid arguments.`;
 
 const STATUS = `
-  Reads the cluster only. How many requests go to an account, and when it was listed last, the leader writes on its
+  Reads the cluster only, and ends with whether all is well. How many requests go to an account, and when it was listed last, the leader writes on its
   Lease every two seconds, for the 20 busiest accounts. You need the right to list Leases for that.`;
 
 const UNINSTALL = `
@@ -262,10 +278,10 @@ const UNINSTALL = `
           At the end, stops the Deployment of the operator, if it is named.
           What is in use, and stays so, is released, listed, and left in the account; the exit code is 1.`;
 
-const COMPLETION = `
-  bash:  source <(tunnel-gateway-operator completion bash)
-  zsh:   source <(tunnel-gateway-operator completion zsh)
-  fish:  tunnel-gateway-operator completion fish | source`;
+const completionHelp = (name: string): string => `
+  bash:  source <(${name} completion bash)
+  zsh:   source <(${name} completion zsh)
+  fish:  ${name} completion fish | source`;
 
 /** Makes commander throw CommanderError instead of ending the process, and print nothing but help. */
 const withoutExit = (command: Command, terminal: Terminal): Command =>

@@ -1,33 +1,39 @@
-import { type AccountFlags, namespaceOfFlags } from "./account/credentials.ts";
+import type { AccountFlags } from "./account/credentials.ts";
 import { reportPartial } from "./cluster/partial.ts";
+import type { Scope } from "./cluster/scope.ts";
 import { findNodes } from "./graph/find.ts";
-import { type Node, readyOf, titleOf, usersOf } from "./graph/graph.ts";
+import { cellOf, type Node, readyOf, titleOf, usersOf } from "./graph/graph.ts";
 import { load } from "./graph/load.ts";
-import { type OutputFlags, printNodes } from "./graph/output.ts";
+import { wantedBy } from "./graph/named.ts";
+import { printNodes } from "./graph/output.ts";
 import { sessionsOf, sessionsUse } from "./graph/sessions.ts";
+import type { OutputFlags } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
+type Flags = AccountFlags & OutputFlags;
+
 /** `users`: the nodes that refer to a remote, with or without an object, in any namespace. Read-only. */
-export async function users(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {
-  const { graph, problems } = await load(flags, terminal, { sessions: true });
-  const found = findNodes(graph, text, namespaceOfFlags(flags), problems);
-  const lines = found.flatMap(usersOf).map((node) => ({ node, cells: cellsOf(node) }));
-  printNodes(["User", "Namespace", "Ready", "ID"], lines, flags, terminal);
+export async function users(words: readonly string[], flags: Flags, terminal: Terminal): Promise<number> {
+  const wanted = wantedBy(words);
+  const { graph, problems, scope } = await load(flags, terminal, { sessions: true, isClusterEnough: true });
+  const found = findNodes(graph, wanted, scope, problems);
+  const rows = [...new Set(found.flatMap(usersOf))].map((node) => ({ node, cells: cellsOf(node) }));
+  printNodes(["User", "Namespace", "Ready", "ID"], rows, flags, terminal);
   for (const node of found)
-    for (const line of consequences(node, sessionsOf(graph.sessions, node.id).length)) terminal.warn(line);
+    for (const line of consequences(node, scope, sessionsOf(graph.sessions, node.id).length)) terminal.warn(line);
   return reportPartial(problems, terminal);
 }
 
 const cellsOf = (node: Node): string[] => [
-  titleOf(node),
+  cellOf(node),
   node.object?.metadata.namespace ?? "",
   readyOf(node).status,
   node.id ?? "",
 ];
 
 /** Warnings about the effects of deleting the remote. */
-function consequences(node: Node, sessions: number): string[] {
-  const title = titleOf(node);
+function consequences(node: Node, scope: Scope, sessions: number): string[] {
+  const title = titleOf(node, scope);
   const { size } = node.listeners;
   const lines = [
     ...(node.usedBy.size > 0 ? [consequence(node, title)] : []),

@@ -10,7 +10,7 @@ import { type PlannedRequest, replacePlannedIDs } from "./account-copy.ts";
 import { differing, type FieldChange, secretsOf } from "./field-changes.ts";
 import type { PlannedObject } from "./planner.ts";
 
-export const actions = ["create", "update", "replace", "delete", "adopt", "blocked", "waiting"] as const;
+export const actions = ["create", "update", "replace", "delete", "adopt", "blocked", "waiting", "left"] as const;
 export type Action = (typeof actions)[number];
 
 /** The planned changes for one object. It contains no value of a Secret. */

@@ -138,4 +138,7 @@ export const reasons = [
   "CommandFailed",
 ] as const;
 
+/** The label of a Lease with the version of the operator that leads. */
+export const VERSION_LABEL = "app.kubernetes.io/version";
+
 export type Reason = (typeof reasons)[number];

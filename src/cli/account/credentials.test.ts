@@ -59,12 +59,11 @@ test.each(commands)("%s sends no key to a host that the operator has not allowed
   for (const status of [undefined, () => ({ conditions: [] }), () => ({ baseURL: "https://api.example" })]) {
     const { seen, reads } = await stranger(status);
     const { code, stdout, stderr } = await run(line);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr:
-        "Give --account default and a --base-url at fixed to have the API key sent there: " +
+    expect(code).toBe(1);
+    expect(stderr.split("\n").at(-1)).toBe(
+      "Give --account default and a --base-url at fixed to have the API key sent there: " +
         'GatewayAccount "default" in namespace shop names this host, and the operator has not allowed it',
-    });
+    );
     expect([seen, reads]).toEqual([[], []]);
     expect(stdout).not.toContain("hunter2");
   }

@@ -30,13 +30,6 @@ export interface AccountFlags extends ClusterFlags {
   apiKeyFile?: string;
 }
 
-/**
- * The namespace whose objects a command reads. Undefined: all namespaces; commands that read only one take that of the
- * context.
- */
-export const namespaceOfFlags = ({ namespace, allNamespaces }: AccountFlags): string | undefined =>
-  allNamespaces ? undefined : namespace;
-
 export interface Credentials {
   baseURL: string;
   apiKey: () => Promise<string>;
@@ -59,8 +52,7 @@ export async function findCredentials(flags: AccountFlags): Promise<Credentials>
     GATEWAY_BASE_URL: flags.baseUrl,
     GATEWAY_API_KEY_FILE: flags.apiKeyFile,
   });
-  const isGiven = flags.baseUrl !== undefined || flags.apiKeyFile !== undefined;
-  if (flags.account === undefined && isGiven) return ofEnvironment(config);
+  if (flags.account === undefined && isNamedByFlags(flags)) return ofEnvironment(config);
   const found = await ofCluster(flags, config);
   if (found) return found;
   if (flags.account === undefined) return ofEnvironment(config);
@@ -95,9 +87,9 @@ async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
   return { baseURL, apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
 }
 
-/** Whether flags name the account, and not a GatewayAccount or the environment. */
-const isNamedByFlags = ({ account, baseUrl, apiKeyFile }: AccountFlags): boolean =>
-  account === undefined && (baseUrl !== undefined || apiKeyFile !== undefined);
+/** Whether flags name the account, so that a mistake in it is one of the command line. */
+export const isNamedByFlags = ({ account, baseUrl, apiKeyFile }: AccountFlags): boolean =>
+  account !== undefined || baseUrl !== undefined || apiKeyFile !== undefined;
 
 /** The credentials that lead to one account. */
 export interface Sharers {
@@ -120,7 +112,7 @@ export async function sharersOf(
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   const key = await credentials.apiKey();
   const isSame = (other: AccountKey) => other.apiKey === key && addressOf(other.baseURL) === addressOf(baseURL);
-  const areGiven = gatewayAccount === undefined && isNamedByFlags(flags);
+  const areGiven = gatewayAccount === undefined && flags.account === undefined && isNamedByFlags(flags);
   const names = new Set<string>();
   if (gatewayAccount) names.add(`${gatewayAccount.namespace}/${gatewayAccount.name}`);
   else if (!areGiven) names.add("");

@@ -11,17 +11,19 @@ import { type AccountFlags, findCredentials, sharersOf } from "../account/creden
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
+import { scopeOf, whichOf } from "../cluster/scope.ts";
 import { membersOf } from "../graph/accounts.ts";
-import { findNodes, namedBy } from "../graph/find.ts";
+import { findNodes } from "../graph/find.ts";
 import { graphOf, type Node, readyOf, titleOf } from "../graph/graph.ts";
 import { readObjects } from "../graph/load.ts";
+import { wantedBy } from "../graph/named.ts";
+import { resourceName } from "../graph/output.ts";
 import { accountSource, clusterSource } from "../plan/sources.ts";
-import { formatOf, structured } from "../terminal/structured.ts";
+import { type OutputFlags, print } from "../terminal/output.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { type ComparedObject, renderDiff } from "./render.ts";
 
-interface Flags extends AccountFlags {
-  output?: string;
+interface Flags extends AccountFlags, OutputFlags {
   detailedExitcode?: boolean;
 }
 
@@ -30,22 +32,17 @@ const DIFFERS = 2;
 
 /** `diff`: compares an object with its remote, as both are now. Read-only. */
 export async function diff(words: readonly string[], flags: Flags, terminal: Terminal): Promise<number> {
-  formatOf(flags.output);
-  const text = namedBy(words);
+  const wanted = wantedBy(words);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   const credentials = await findCredentials(flags);
   await using cluster = connect({ ...config, context: flags.context });
   await using reader = new AccountReader(credentials);
   const problems: string[] = [];
-  const namespace = flags.namespace ?? cluster.namespace;
-  const namespaces = flags.allNamespaces ? [] : [namespace];
-  terminal.progress?.("Reading objects");
-  const { objects, defaults, accounts } = await readObjects(
-    cluster.client,
-    { namespace, namespaces },
-    problems,
-  ).finally(() => terminal.progress?.(""));
-  const found = findNodes(graphOf(new Map(), objects), text, namespaces[0], problems).filter(hasObject);
+  const scope = scopeOf(flags, cluster.namespace);
+  const { namespace } = scope;
+  const read = await readObjects(cluster.client, whichOf(scope), problems, terminal);
+  const { objects, defaults, accounts } = read;
+  const found = findNodes(graphOf(new Map(), objects), wanted, scope, problems).filter(hasObject);
   const sharers = await sharersOf(credentials, accounts, { client: cluster.client, flags });
   const isInAccount = membersOf({ sharers, objects, remotes: new Map(), defaults });
   const source = clusterSource(cluster.client, { manifests: [], namespace, problems });
@@ -55,9 +52,9 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
     if (!isInAccount(node.object))
       throw new CommandError(`${titleOf(node)} is in another account: name it with --account`);
     terminal.progress?.(`Reading the remote of ${titleOf(node)}`);
-    compared.push(await compare(node, { reader, copy, problems }).finally(() => terminal.progress?.("")));
+    compared.push(await compare(node, { reader, copy, problems }));
   }
-  return print(compared, problems, flags, terminal);
+  return show(compared, problems, flags, terminal);
 }
 
 const hasObject = (node: Node): node is Node & { object: ManagedObject } => node.object !== undefined;
@@ -88,19 +85,21 @@ interface Sides {
 }
 
 /** Compares an object with its remote, field by field. */
-export async function compare(node: Node & { object: ManagedObject }, sides: Sides): Promise<ComparedObject> {
-  const { kind, object } = node;
+export const compare = ({ kind, object }: Node & { object: ManagedObject }, sides: Sides): Promise<ComparedObject> =>
+  compareObject(kind, object, sides);
+
+export async function compareObject(kind: Kind, object: ManagedObject, sides: Sides): Promise<ComparedObject> {
   const { copy, problems } = sides;
   const id = object.status?.id ?? idFromSpec(kind, object, copy) ?? object.spec.adopt?.id;
   const { namespace, name } = object.metadata;
   const about = { kind: kind.kind, namespace, name, ...(id !== undefined && { id }) };
   const remote = id === undefined ? undefined : await remoteOf(kind, id, sides);
   if (!remote) {
-    const { reason, message } = readyOf(node);
+    const { reason, message } = readyOf({ object });
     return { ...about, inAccount: false, ...(reason && { reason, message }), fields: [] };
   }
   const { fields, problems: missing } = await compareWithRemote(kind, object, remote, copy);
-  problems.push(...missing.map((problem) => `${titleOf(node)}: ${problem}`));
+  problems.push(...missing.map((problem) => `${kind.kind}/${name}: ${problem}`));
   return { ...about, inAccount: true, fields };
 }
 
@@ -114,18 +113,25 @@ async function remoteOf(kind: Kind, id: string, { reader, problems, remotes }: S
   return readRemote(accountSource(reader, rows, problems), kind, id);
 }
 
-function print(
+function show(
   objects: readonly ComparedObject[],
   problems: readonly string[],
-  { output, detailedExitcode }: Flags,
+  flags: Flags,
   terminal: Terminal,
 ): number {
   const complete = problems.length === 0;
-  const format = formatOf(output);
-  terminal.say(format ? structured({ complete, objects }, format) : renderDiff(objects, terminal));
-  if (!complete) return reportPartial(problems, terminal);
-  const differs = objects.some(
+  const differing = objects.filter(
     ({ inAccount, fields }) => !inAccount || fields.some(({ state }) => state === "differs"),
   );
-  return detailedExitcode && differs ? DIFFERS : 0;
+  print(
+    {
+      value: () => ({ complete, objects }),
+      names: () => differing.map(resourceName),
+      lines: (screen) => renderDiff(objects, screen),
+    },
+    flags,
+    terminal,
+  );
+  if (!complete) return reportPartial(problems, terminal);
+  return flags.detailedExitcode && differing.length > 0 ? DIFFERS : 0;
 }

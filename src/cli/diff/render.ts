@@ -2,7 +2,7 @@ import type { ComparedField } from "../../plan/comparison.ts";
 import { coloured, paragraph } from "../terminal/colour.ts";
 import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
 import type { Colour, Line } from "../terminal/line.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import type { Screen } from "../terminal/output.ts";
 
 export interface ComparedObject {
   kind: string;
@@ -30,10 +30,10 @@ const parts: readonly Part[] = [
 ];
 
 /** For each object: different fields, unmanaged fields, and fields that cannot be seen. Empty parts are left out. */
-export const renderDiff = (objects: readonly ComparedObject[], terminal: Terminal): Line[] =>
+export const renderDiff = (objects: readonly ComparedObject[], terminal: Screen): Line[] =>
   objects.flatMap((object, index) => [...(index > 0 ? [""] : []), ...linesOf(object, terminal)]);
 
-function linesOf(object: ComparedObject, terminal: Terminal): Line[] {
+function linesOf(object: ComparedObject, terminal: Screen): Line[] {
   const { kind, namespace, name, id, inAccount, reason, message, fields } = object;
   const title = `${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;
   if (!inAccount) {
@@ -50,7 +50,7 @@ function linesOf(object: ComparedObject, terminal: Terminal): Line[] {
   ];
 }
 
-function partOf({ state, title, colour }: Part, fields: readonly ComparedField[], terminal: Terminal): Line[] {
+function partOf({ state, title, colour }: Part, fields: readonly ComparedField[], terminal: Screen): Line[] {
   const found = fields.filter((field) => field.state === state);
   if (found.length === 0) return [];
   return [coloured(`  ${title}`, colour, terminal), ...fieldLines(found.map(lineOf), terminal)];

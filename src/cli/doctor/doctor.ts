@@ -10,7 +10,7 @@ import { textOf } from "../../runtime/log.ts";
 import { type ClusterFlags, type Connected, connect } from "../cluster/connect.ts";
 import { painted } from "../terminal/colour.ts";
 import type { Line } from "../terminal/line.ts";
-import { formatOf, structured } from "../terminal/structured.ts";
+import { type OutputFlags, print } from "../terminal/output.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { checkDefinitions } from "./definitions.ts";
 import { checkGateway } from "./gateway.ts";
@@ -22,21 +22,21 @@ import { checkSelection } from "./selection.ts";
 type Check = () => Promise<string>;
 
 /** `doctor`: checks what the operator needs, and prints a line for each. Exit code 1 when one fails. Read-only. */
-export async function doctor(flags: ClusterFlags & { output?: string }, terminal: Terminal): Promise<number> {
-  const format = formatOf(flags.output);
+export async function doctor(flags: ClusterFlags & OutputFlags, terminal: Terminal): Promise<number> {
   const env = environmentWith({ KUBECONFIG: flags.kubeconfig });
   const config = configured(env);
   await using cluster = connect({ ...readClusterConfig(env), context: flags.context });
   const found: Finding[] = [];
   for (const [name, check] of checks(config, cluster)) {
+    terminal.progress?.(`Checking: ${name}`);
     const finding = await check().then(
       (message) => ({ name, ok: true, message, below: [] }),
       (error: unknown) => ({ name, ok: false, message: textOf(error), below: belowOf(error) }),
     );
     found.push(finding);
-    if (!format) terminal.say(linesOf(finding));
+    if (flags.output === undefined) terminal.say(linesOf(finding));
   }
-  if (format) terminal.say(structured({ checks: found.map(toJSON) }, format));
+  print({ value: () => ({ checks: found.map(toJSON) }), lines: () => [] }, flags, terminal);
   return found.every(({ ok }) => ok) ? 0 : 1;
 }
 

@@ -6,11 +6,13 @@ import type { Kind } from "../../schema/define.ts";
 import { leftovers, withoutRemote } from "../orphans/orphans.ts";
 import { findNodes } from "./find.ts";
 import { graphOf, usersOf } from "./graph.ts";
+import { wantedBy } from "./named.ts";
 import { keyOf } from "./output.ts";
 
 const graph = small();
+const everywhere = { namespace: "team", isAll: true };
 const one = (text: string) => {
-  const [node] = findNodes(graph, text, undefined);
+  const [node] = findNodes(graph, wantedBy([text]), everywhere, []);
   if (!node) throw new Error(text);
   return node;
 };
@@ -42,8 +44,9 @@ test("after a list that failed, no remote counts as gone", () => {
 });
 
 test("a name can match objects of several kinds", () => {
-  expect(findNodes(graph, "ssh", "team")).toHaveLength(2);
-  expect(() => findNodes(graph, "ssh", "other")).toThrow("no object and no remote called ssh");
+  const found = (namespace: string) => findNodes(graph, wantedBy(["ssh"]), { namespace, isAll: false }, []);
+  expect(found("team")).toHaveLength(2);
+  expect(() => found("other")).toThrow('There is no object "ssh" in namespace other: it is in team, see -n');
 });
 
 test("an edge that listens at a domain uses it", () => {

@@ -3,11 +3,13 @@ import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
-import type { Kind } from "../../schema/define.ts";
+import type { Answer, Kind } from "../../schema/define.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
-import { returnedAs } from "../../schema/wire/names.ts";
+import { returnedAs, snakeCase } from "../../schema/wire/names.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
 import { referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
+import { nameIn, type Scope } from "../cluster/scope.ts";
+import { cut } from "../terminal/table.ts";
 import { connectListeners } from "./listeners.ts";
 import type { SessionGroup } from "./sessions.ts";
 
@@ -48,8 +50,9 @@ export function graphOf(
 ): Graph {
   const kinds = new Set([...remotes.keys(), ...objects.keys()]);
   const nodes = [...kinds].flatMap((kind) => nodesOf(kind, remotes.get(kind) ?? [], objects.get(kind) ?? []));
-  for (const kind of kinds) connectRemotes(kind, nodes);
+  // first, so that what a node uses stands in the order of its spec
   connectObjects(nodes);
+  for (const kind of kinds) connectRemotes(kind, nodes);
   connectListeners(nodes);
   return { nodes, listed: new Set(remotes.keys()), isRead, sessions };
 }
@@ -151,9 +154,30 @@ function connect(user: Node, targets: readonly Node[], field: string): void {
 /** Nodes that refer to this one, and nodes that listen at it. */
 export const usersOf = ({ usedBy, listeners }: Node): Node[] => [...usedBy, ...listeners];
 
-/** `namespace/name` of the object; a remote without one is named by its id. */
-export const titleOf = ({ kind, id, object }: Node): string =>
-  object ? `${kind.kind}/${object.metadata.name}` : `${kind.kind} ${id}`;
+/** For messages. A remote without an object is named by its id, and by what people know it by. */
+export function titleOf({ kind, id = "", object, remote }: Node, scope?: Scope): string {
+  if (object) return scope ? nameIn(scope, kind.kind, object.metadata) : `${kind.kind}/${object.metadata.name}`;
+  const known = knownAs(kind, remote);
+  return known ? `${kind.kind} ${id} (${known})` : `${kind.kind} ${id}`;
+}
+
+/** For a table with a column of its own for namespaces and one for ids. */
+export const cellOf = (node: Node): string =>
+  node.object ? titleOf(node) : `${node.kind.kind} ${knownAs(node.kind, node.remote) || node.id}`;
+
+/** Members of answers by which people know a remote, besides those that its kind names. */
+const KNOWN_BY = ["subject_common_name", "description"];
+
+const LONGEST = 40;
+
+/** The domain, address, subject or description of a remote. Empty: it has none. */
+export function knownAs({ naturalKey, address }: Kind, remote: Answer | undefined): string {
+  const members = [...[naturalKey ?? [], address ?? []].flat().map(snakeCase), ...KNOWN_BY];
+  const text = members.map((member) => remote?.[member]).find((one) => typeof one === "string" && one !== "") as
+    | string
+    | undefined;
+  return cut(text ?? "", LONGEST);
+}
 
 export interface ReadyState {
   status: string;
@@ -162,7 +186,7 @@ export interface ReadyState {
 }
 
 /** The Ready condition of the object. A node without an object has none. */
-export function readyOf({ object }: Node): ReadyState {
+export function readyOf({ object }: Pick<Node, "object">): ReadyState {
   const { status = "", reason = "", message = "" } = conditionOf(object?.status, "Ready") ?? {};
   return { status, reason, message };
 }

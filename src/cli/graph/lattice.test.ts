@@ -2,9 +2,12 @@ import { expect, test } from "vitest";
 import { object } from "../../../test/fakes/cli/graph.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
-import { printed } from "../terminal/line.ts";
+import { type Lines, printed } from "../terminal/line.ts";
+import type { OutputFlags } from "../terminal/output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { forestOf } from "../tree/forest.ts";
-import { render } from "../tree/tree.ts";
+import type { Forest } from "../tree/items.ts";
+import { printForest } from "../tree/tree.ts";
 import { causesOf } from "../why/why.ts";
 import { graphOf } from "./graph.ts";
 
@@ -12,7 +15,12 @@ import { graphOf } from "./graph.ts";
 
 const terminal = { say: () => {}, warn: () => {} };
 
-const shown = (...args: Parameters<typeof render>): string => printed(render(...args), false);
+function shown(forest: Forest, flags: OutputFlags, terminal: Partial<Terminal>): string {
+  const said: string[] = [];
+  const say = (lines: Lines) => void said.push(printed(lines, terminal.hasColours === true));
+  printForest(forest, flags, { warn: () => {}, ...terminal, say });
+  return said.join("\n");
+}
 
 const weighted = (name: string, used: readonly string[], kind: (one: string) => string) =>
   object(WeightedBackend, name, {
@@ -56,7 +64,7 @@ test.each(["json", "yaml", "dot", "mermaid"])("-o %s ends too", (output) => {
 
 test("why explains each object once", () => {
   const graph = lattice(22);
-  const lines = graph.nodes.filter(({ object }) => object?.metadata.name === "l22").flatMap(causesOf);
+  const lines = graph.nodes.filter(({ object }) => object?.metadata.name === "l22").flatMap((node) => causesOf(node));
   expect(lines.filter((line) => !line.includes("see above") && line.includes("is not Ready"))).toHaveLength(45);
   expect(lines.length).toBeLessThan(200);
 });
@@ -65,7 +73,12 @@ test("how deep a chain is does not matter", () => {
   const graph = chain(3000, false);
   for (const flags of [{}, { output: "json" }, { output: "dot" }])
     expect(shown(forestOf(graph), flags, terminal)).toContain("b2999");
-  expect(graph.nodes.slice(0, 1).flatMap(causesOf).at(-1)).toContain("looks again");
+  expect(
+    graph.nodes
+      .slice(0, 1)
+      .flatMap((node) => causesOf(node))
+      .at(-1),
+  ).toContain("looks again");
 });
 
 test("a ring, which nothing else uses, is shown, and says where it closes", () => {
@@ -76,10 +89,10 @@ test("a ring, which nothing else uses, is shown, and says where it closes", () =
       .map((line) => line.replace(/ {3,}t.*/, "")),
   ).toEqual([
     "WeightedBackend/b0",
-    "└─ WeightedBackend/b1",
-    "   └─ WeightedBackend/b2",
-    "      └─ WeightedBackend/b0 (see above)",
+    "└─ 100 % WeightedBackend/b1",
+    "   └─ 100 % WeightedBackend/b2",
+    "      └─ 100 % WeightedBackend/b0 (see above)",
   ]);
   const first = graph.nodes.slice(0, 1);
-  expect(first.flatMap(causesOf).at(-1)).toBe("      WeightedBackend/b0 is not Ready (see above)");
+  expect(first.flatMap((node) => causesOf(node)).at(-1)).toBe("      WeightedBackend/b0 is not Ready (see above)");
 });

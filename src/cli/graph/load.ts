@@ -14,13 +14,16 @@ import {
   type AccountFlags,
   type Credentials,
   findCredentials,
+  isNamedByFlags,
   type Sharers,
   sharersOf,
 } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
-import { connect } from "../cluster/connect.ts";
+import { type Connected, connect } from "../cluster/connect.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
+import { type Scope, scopeOf } from "../cluster/scope.ts";
+import type { Part } from "../terminal/progress.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { membersOf, namespacesWithDefault } from "./accounts.ts";
 import { type Graph, graphOf, type IsRead } from "./graph.ts";
@@ -37,6 +40,8 @@ export interface Loaded {
   problems: string[];
   /** The id of the cluster in owner marks. Undefined: it cannot be read. */
   clusterID: string | undefined;
+  /** What the flags say of namespaces. */
+  scope: Scope;
 }
 
 interface What {
@@ -46,28 +51,54 @@ interface What {
   sessions?: boolean;
   /** Whether the owner marks of remotes without an object are read where lists leave them out. */
   marks?: boolean;
+  /** Whether what the cluster knows is of use where the account cannot be read. That becomes a problem then. */
+  isClusterEnough?: boolean;
 }
 
 /** Reads the account, and all objects of the cluster whose remotes are in it. */
 export async function load(flags: AccountFlags, terminal: Terminal, what: What = {}): Promise<Loaded> {
   const problems: string[] = [];
-  const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  const loading = { flags, terminal, what, problems };
+  const credentials = await findCredentials(flags).catch((error: unknown) => becomeProblem(error, loading));
   await using cluster = connect({ ...config, context: flags.context });
-  const scope = { namespace: flags.namespace ?? cluster.namespace };
-  const read = await readObjects(cluster.client, scope, problems);
-  const sharers = await sharersOf(credentials, read.accounts, { client: cluster.client, flags });
+  const scope = scopeOf(flags, cluster.namespace);
+  const read = await readObjects(cluster.client, scope, problems, terminal);
+  const graph =
+    (credentials &&
+      (await graphIn(cluster, read, credentials, loading).catch((error: unknown) => becomeProblem(error, loading)))) ??
+    graphOf(new Map(), read.objects, { isRead: read.isRead });
+  const { objects } = what.marks ? await readObjects(cluster.client, scope, []) : read;
+  const clusterID = config.clusterID ?? (await clusterIDOf(cluster.client));
+  return { graph, objects, problems, clusterID, scope };
+}
+
+interface Loading {
+  flags: AccountFlags;
+  terminal: Terminal;
+  what: What;
+  problems: string[];
+}
+
+/** Rethrows what is no failure of the account, and what is a mistake in the command line. */
+function becomeProblem(error: unknown, { flags, what, problems }: Loading): undefined {
+  const isMistake = isNamedByFlags(flags) && !(error instanceof AccountFailure);
+  if (!what.isClusterEnough || isMistake || !(error instanceof CommandError)) throw error;
+  if (!problems.includes(error.message)) problems.push(error.message);
+}
+
+async function graphIn(
+  { client }: Connected,
+  read: ReadObjects,
+  credentials: Credentials,
+  { flags, terminal, what, problems }: Loading,
+): Promise<Graph> {
+  const sharers = await sharersOf(credentials, read.accounts, { client, flags });
   await using reader = new AccountReader(credentials);
   const managed = managedIn(read);
   const isMarkNeeded = ({ id }: Remote) => what.marks === true && !managed.has(id);
   const account = await readAccount({ reader, terminal, problems, isMarkNeeded }, what);
-  const { objects } = what.marks ? await readObjects(cluster.client, scope, []) : read;
-  return {
-    graph: graphWith(account, read, sharers),
-    objects,
-    problems,
-    clusterID: config.clusterID ?? (await clusterIDOf(cluster.client)),
-  };
+  return graphWith(account, read, sharers);
 }
 
 /** What the lists of an account showed. */
@@ -80,7 +111,6 @@ export interface AccountRead {
 export async function readAccount(reading: Reading, { listed: of = kinds, sessions }: What): Promise<AccountRead> {
   const remotes = await remotesOf(of, reading);
   const groups = groupsOf((sessions && (await listed(tunnelSessions, reading))) || []);
-  reading.terminal.progress?.("");
   return { remotes, sessions: groups };
 }
 
@@ -102,9 +132,7 @@ export function graphWith(
 /** The remotes of each kind whose list can be read, with their owner marks. Throws CommandError if no list can be read. */
 export async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
   await using reader = new AccountReader(credentials);
-  const remotes = await remotesOf(kinds, { reader, terminal, problems, isMarkNeeded: () => true });
-  terminal.progress?.("");
-  return remotes;
+  return await remotesOf(kinds, { reader, terminal, problems, isMarkNeeded: () => true });
 }
 
 export interface Reading {
@@ -113,12 +141,16 @@ export interface Reading {
   problems: string[];
   /** Whether the owner mark of a remote is read where lists leave it out. Default: it is not. */
   isMarkNeeded?: (remote: Remote) => boolean;
+  /** How many lists have been read. */
+  part?: Part;
 }
 
 async function remotesOf(of: readonly Kind[], reading: Reading): Promise<Map<Kind, readonly Remote[]>> {
   const remotes = new Map<Kind, readonly Remote[]>();
-  for (const kind of of.filter(({ location }) => location.type === "collection")) {
-    const rows = await listed(kind.resource, reading, remotes.size === 0);
+  const collections = of.filter(({ location }) => location.type === "collection");
+  for (const [done, kind] of collections.entries()) {
+    const part = { done, all: collections.length };
+    const rows = await listed(kind.resource, { ...reading, part }, remotes.size === 0);
     if (rows) remotes.set(kind, rows);
   }
   if (remotes.size === 0) throw new CommandError(reading.problems[0] ?? "The account cannot be read");
@@ -131,10 +163,11 @@ async function remotesOf(of: readonly Kind[], reading: Reading): Promise<Map<Kin
  */
 async function listed(
   resource: Resource,
-  { reader, terminal, problems, isMarkNeeded = () => false }: Reading,
+  { reader, terminal, problems, isMarkNeeded = () => false, part }: Reading,
   isFirst = false,
 ): Promise<Remote[] | undefined> {
-  const show = (count: number) => terminal.progress?.(`Reading ${resource.path}: ${count}`);
+  const show = (count: number) => terminal.progress?.(`Reading ${resource.path}: ${count}`, part);
+  show(0);
   try {
     return await withMetadata(resource, await reader.list(resource, show), { reader, terminal }, isMarkNeeded);
   } catch (error) {
@@ -145,7 +178,7 @@ async function listed(
   }
 }
 
-interface Scope {
+interface Which {
   /** The namespace that is read if the user may not read all. */
   namespace: string;
   /** Read only these namespaces. Default: all. */
@@ -176,21 +209,25 @@ export type Lister = Pick<KubeClient, "listAll">;
 /** Objects of all namespaces or of these. If the user may not read all namespaces: objects of one. */
 export async function readObjects(
   client: Lister,
-  { namespace, namespaces = [] }: Scope,
+  { namespace, namespaces = [] }: Which,
   problems: string[],
+  { progress }: Pick<Terminal, "progress"> = {},
 ): Promise<ReadObjects> {
   const lists: List[] = [];
+  const all = [...kinds.map(customResourceOf), GatewayAccount];
   const read = async (resource: CustomResource, where: string | undefined): Promise<void> => {
     const found = await listAllowed(client, resource, where);
     lists.push({ resource, where, found });
     if (!found && where === undefined) await read(resource, namespace);
   };
-  for (const resource of [...kinds.map(customResourceOf), GatewayAccount])
+  for (const [done, resource] of all.entries()) {
+    progress?.(`Reading ${resource.plural}`, { done, all: all.length });
     for (const where of namespaces.length > 0 ? namespaces : [undefined]) await read(resource, where);
+  }
   const listsOf = ({ kind }: Kind | CustomResource) => lists.filter((one) => one.resource.kind === kind && one.found);
   const objectsOf = (kind: Kind | CustomResource) => listsOf(kind).flatMap(({ found = [] }) => found);
   const seen = kinds.filter((kind) => listsOf(kind).length > 0);
-  const isRead = (kind: Kind | CustomResource, where: string) => listsOf(kind).some((one) => includes(one, where));
+  const isRead = (kind: Kind | CustomResource, where: string) => listsOf(kind).some((one) => covers(one, where));
   problems.push(...missingRights(lists, namespace, isRead));
   return {
     objects: new Map(seen.map((kind) => [kind, objectsOf(kind) as ManagedObject[]])),
@@ -200,7 +237,7 @@ export async function readObjects(
   };
 }
 
-const includes = ({ where }: List, namespace: string): boolean => where === undefined || where === namespace;
+const covers = ({ where }: List, namespace: string): boolean => where === undefined || where === namespace;
 
 /** One line for each namespace. `namespace`: the one that was read instead of all. */
 function missingRights(

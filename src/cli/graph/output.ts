@@ -1,65 +1,46 @@
-import { structured } from "../terminal/structured.ts";
+import { GROUP } from "../../schema/contract.ts";
+import { type OutputFlags, print } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
-import { type Terminal, UsageError } from "../terminal/terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { type Node, readyOf, usersOf } from "./graph.ts";
 
-export interface OutputFlags {
-  output?: string;
-  /** False: no headings. */
-  headers?: boolean;
-}
-
 /** A row of a table, and the node that it shows. */
-export interface Line {
+export interface Row {
   node: Node;
   cells: readonly string[];
   /** Further members in the output for programs. */
   more?: Readonly<Record<string, string>>;
 }
 
-/** Prints nodes as a table, as names, or as JSON. */
-export function printNodes(
+export const printNodes = (
   headings: readonly string[],
-  lines: readonly Line[],
+  rows: readonly Row[],
   flags: OutputFlags,
   terminal: Terminal,
-): void {
-  const shown = render(headings, lines, flags, terminal);
-  if (shown.length > 0) terminal.say(shown);
-}
+): void =>
+  print(
+    {
+      value: () => rows.map(({ node, more }) => ({ ...toJSON(node), ...more })),
+      names: () => rows.map(({ node }) => nameOf(node)),
+      lines: (screen) =>
+        rows.length === 0
+          ? []
+          : table(
+              headings,
+              rows.map(({ cells }) => cells),
+              screen,
+            ),
+    },
+    flags,
+    terminal,
+  );
 
-function render(
-  headings: readonly string[],
-  lines: readonly Line[],
-  flags: OutputFlags,
-  { columns }: Terminal,
-): string[] {
-  const { output = "", headers = true } = flags;
-  switch (output) {
-    case "":
-    case "wide": {
-      const options = { noHeaders: !headers || lines.length === 0, columns: output === "wide" ? undefined : columns };
-      return table(
-        headings,
-        lines.map(({ cells }) => cells),
-        options,
-      );
-    }
-    case "name":
-      return lines.map(({ node }) => nameOf(node));
-    case "json":
-    case "yaml":
-      return structured(
-        lines.map(({ node, more }) => ({ ...toJSON(node), ...more })),
-        output,
-      );
-    default:
-      throw new UsageError("-o must be wide, name, json or yaml");
-  }
-}
-
+/** As `kubectl -o name` has it. A remote without an object is named by its id. */
 export const nameOf = ({ kind, id, object }: Node): string =>
-  object ? `${kind.kind.toLowerCase()}.tunnelgateway.dev/${object.metadata.name}` : (id ?? "");
+  object ? resourceName({ kind: kind.kind, name: object.metadata.name }) : (id ?? "");
+
+export const resourceName = ({ kind, name }: { kind: string; name: string }): string =>
+  `${kind.toLowerCase()}.${GROUP}/${name}`;
 
 /** A key that is different for each node. */
 export const keyOf = ({ kind, id, object }: Node): string =>

@@ -123,7 +123,6 @@ async function readSelected(reader: AccountReader, selection: Selection, { termi
     );
   }
   for (const { kind, id } of selection.unlisted) await attempt(kind, () => readModules(reader, kind, id, problems));
-  terminal.progress?.("");
   for (const id of selection.ids) {
     const isThere = [...found.values()].some((remotes) => remotes.some((remote) => remote.id === id));
     if (!isThere && problems.length === 0) problems.push(`The account has no ${id}`);

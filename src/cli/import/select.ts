@@ -1,6 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
+import { kindNamed, unknownKind } from "../graph/named.ts";
 import { CommandError, UsageError } from "../terminal/terminal.ts";
 import { metadataOf } from "./names.ts";
 
@@ -48,7 +49,8 @@ function argumentOf(arg: string, kinds: readonly Kind[], listed: readonly Kind[]
   if (kind) return { kind };
   const found = kindOfID(arg, kinds);
   if (found) return { kind: found, id: arg };
-  throw new CommandError(`There is no kind, and no id of one, like ${arg}: see kubectl api-resources`);
+  if (!arg.includes("_")) throw unknownKind(arg);
+  throw new CommandError(`No kind has ids like ${arg}`);
 }
 
 function filterOf({ selector, metadata, excludeManaged }: Filters): (remote: Remote) => boolean {
@@ -59,11 +61,6 @@ function filterOf({ selector, metadata, excludeManaged }: Filters): (remote: Rem
     labels.every(([key, value]) => (remote["labels"] as Record<string, unknown> | null)?.[key] === value) &&
     texts.every(([key, value]) => metadataOf(remote, key) === value);
 }
-
-const kindNamed = (text: string, kinds: readonly Kind[]): Kind | undefined =>
-  kinds.find(({ kind, plural, shortNames }) =>
-    [kind.toLowerCase(), plural, ...shortNames].includes(text.toLowerCase()),
-  );
 
 /** An entry's parent may have the same id prefix. It comes first in the list of kinds, so it wins. */
 function kindOfID(text: string, kinds: readonly Kind[]): Kind | undefined {

@@ -8,9 +8,10 @@ import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
+import { scopeOf } from "../cluster/scope.ts";
 import { shownOn, WaitTimeout, waitAtMost } from "../cluster/wait.ts";
-import { isKind } from "../graph/find.ts";
 import { clusterIDOf } from "../graph/load.ts";
+import { kindNamed, unknownKind } from "../graph/named.ts";
 import { kubernetesYAML, linesOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal, UsageError } from "../terminal/terminal.ts";
 import { isNear, type Move, type Place } from "./manifest.ts";
@@ -43,12 +44,14 @@ interface Flags extends AccountFlags {
  */
 export async function move(kind: string, from: string, to: string, flags: Flags, terminal: Terminal): Promise<number> {
   const seconds = checked(flags);
+  const known = kindNamed(kind);
+  if (!known) throw unknownKind(kind);
   const { kubeconfig, context, toContext } = flags;
   const config = readAccountConfig({ KUBECONFIG: kubeconfig });
   await using cluster = connect({ ...config, context });
   await using other = toContext === undefined ? undefined : connect({ ...config, context: toContext });
-  const namespace = flags.namespace ?? cluster.namespace;
-  const given: Move = { kind: kindNamed(kind), from: placeOf(from, namespace), to: placeOf(to, namespace), toContext };
+  const { namespace } = scopeOf(flags, cluster.namespace);
+  const given: Move = { kind: known, from: placeOf(from, namespace), to: placeOf(to, namespace), toContext };
   if (!other && titleOf(given, given.from) === titleOf(given, given.to))
     throw new UsageError("Give two different names");
   const wait = shownOn(terminal, waitAtMost(seconds));
@@ -98,12 +101,6 @@ function checked({ timeout, rewrite, filename, dryRun }: Flags): number {
     throw new UsageError("Give --rewrite and -f together: -f says which manifests are rewritten");
   if (filename?.includes("-")) throw new UsageError("-f must be files or folders, which are written");
   return durationSeconds(timeout);
-}
-
-function kindNamed(text: string): Move["kind"] {
-  const kind = kinds.find((one) => isKind(one, text));
-  if (kind) return kind;
-  throw new UsageError(`There is no kind ${text}`);
 }
 
 function placeOf(text: string, namespace: string): Place {

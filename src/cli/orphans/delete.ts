@@ -34,7 +34,6 @@ export async function deleteOrphans(nodes: readonly Node[], { flags, loaded, ter
   for (const node of usersFirst(nodes)) {
     if (!flags.yes && !(await terminal.ask?.(`Delete ${titleOf(node)}?`))) continue;
     const reason = await reasonToKeep(node, changes, flags, terminal);
-    terminal.progress?.("");
     if (reason === undefined) terminal.say(`Deleted ${titleOf(node)}`);
     else {
       terminal.warn(`Kept ${titleOf(node)}: ${reason}`);

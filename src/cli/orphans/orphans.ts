@@ -4,12 +4,14 @@ import { objectOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { AccountFlags } from "../account/credentials.ts";
 import { reportPartial } from "../cluster/partial.ts";
+import { includes, placeOf, type Scope } from "../cluster/scope.ts";
 import type { Graph, Node } from "../graph/graph.ts";
-import { titleOf, usersOf } from "../graph/graph.ts";
+import { knownAs, titleOf, usersOf } from "../graph/graph.ts";
 import { type Loaded, load } from "../graph/load.ts";
-import { type OutputFlags, printNodes } from "../graph/output.ts";
+import { printNodes } from "../graph/output.ts";
 import { sessionsOf } from "../graph/sessions.ts";
 import { importAccount } from "../import/import.ts";
+import type { OutputFlags } from "../terminal/output.ts";
 import { type Terminal, UsageError } from "../terminal/terminal.ts";
 import { deleteOrphans } from "./delete.ts";
 
@@ -27,13 +29,23 @@ interface Flags extends AccountFlags, OutputFlags {
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
   refuseUnsafeFlags(flags, terminal);
   const loaded = await load(flags, terminal, { sessions: true, marks: true });
-  const { problems } = loaded;
-  const remotes = leftovers(loaded, flags.unmanaged === true);
+  const { problems, graph, scope } = loaded;
+  const all = leftovers(loaded, flags.unmanaged === true);
+  const remotes = all.filter((node) => isMeant(node, scope));
+  const elsewhere = [...all, ...withoutRemote(graph)].filter((node) => !isMeant(node, scope)).length;
+  if (elsewhere > 0) terminal.warn(`${elsewhere} more in other namespaces: see -A`);
   if (flags.import && remotes.length > 0) {
     const code = await importRemotes(remotes, flags, terminal);
     return reportPartial(problems, terminal) || code;
   }
-  return flags.delete ? deleteOrphans(remotes, { loaded, flags, terminal }) : print(loaded, remotes, flags, terminal);
+  return flags.delete ? deleteOrphans(remotes, { loaded, flags, terminal }) : show(loaded, remotes, flags, terminal);
+}
+
+/** By the namespace of the object, or the one in the owner mark. What nobody manages belongs to no namespace. */
+function isMeant(node: Node, scope: Scope): boolean {
+  const mark = markOf(node);
+  if (!node.object && mark === undefined) return true;
+  return includes(scope, node.object?.metadata.namespace ?? ownerOf(mark ?? "").namespace);
 }
 
 function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
@@ -41,19 +53,24 @@ function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
   if (flags.delete && !flags.yes && !terminal.ask) throw new UsageError("Give --yes: nobody can be asked here");
 }
 
-function print(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: Terminal): number {
-  const { graph, problems, clusterID } = loaded;
+function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: Terminal): number {
+  const { graph, problems, clusterID, scope } = loaded;
   const isMarked = (node: Node) => markOf(node) !== undefined;
-  const whyOf = (node: Node) => ({ node, why: reasonOf(node, loaded) });
+  const whyOf = (node: Node) => {
+    const known = knownAs(node.kind, node.remote);
+    return { node, why: `${reasonOf(node, loaded)}${known && `: ${known}`}` };
+  };
   const found = [
     ...remotes.filter(isMarked).map(whyOf),
-    ...withoutRemote(graph).map((node) => ({ node, why: "the remote is gone" })),
+    ...withoutRemote(graph)
+      .filter((node) => isMeant(node, scope))
+      .map((node) => ({ node, why: "the remote is gone" })),
     ...remotes.filter((node) => !isMarked(node)).map(whyOf),
   ];
   const lines = found.map(({ node, why }) => ({ node, cells: [...cellsOf(node, graph), why], more: { why } }));
   printNodes(["What", "Namespace", "ID", "Used by", "Why"], lines, flags, terminal);
   if (clusterID === undefined) problems.push("Set CLUSTER_ID: the uid of kube-system cannot be read");
-  if (lines.length === 0 && problems.length === 0) terminal.warn("There are no orphans");
+  if (lines.length === 0 && problems.length === 0) terminal.warn(`There are no orphans in ${placeOf(scope)}`);
   return reportPartial(problems, terminal);
 }
 

@@ -1,7 +1,17 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { buffer as bytesOf } from "node:stream/consumers";
-import { type DocumentOptions, LineCounter, type ParseOptions, parseAllDocuments, type SchemaOptions } from "yaml";
+import {
+  type DocumentOptions,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParseOptions,
+  parseAllDocuments,
+  type SchemaOptions,
+} from "yaml";
 import { customResources } from "../../kinds/index.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
@@ -15,6 +25,8 @@ export interface Manifest {
   /** FILE:LINE of its beginning. */
   where: string;
   object: KubeObject & Record<string, unknown>;
+  /** FILE:LINE of the field with this path, such as `spec.a[0].b`. Unset: only the beginning is known. */
+  at?: (path: string) => string;
 }
 
 export interface Manifests {
@@ -123,9 +135,33 @@ function parseYAML(text: string, file: string, result: Manifests): void {
     }
     const where = at(document.contents?.range?.[0] ?? document.range[0]);
     const content = contentOf(document);
-    if ("problem" in content) result.problems.push(`${where}: Correct the YAML: ${content.problem}`);
-    else for (const item of itemsOf(content.value)) add(item, where, result);
+    if ("problem" in content) {
+      result.problems.push(`${where}: Correct the YAML: ${content.problem}`);
+      continue;
+    }
+    for (const [index, item] of itemsOf(content.value).entries()) {
+      const above = item === content.value ? "" : `items[${index}].`;
+      add(item, where, result, (path) => at(offsetIn(document.contents, `${above}${path}`)));
+    }
   }
+}
+
+/** Where the deepest part of a path begins that the document has. */
+function offsetIn(contents: unknown, path: string): number {
+  let found = { node: contents, key: contents };
+  let offset = 0;
+  for (const key of ["", ...path.split(/[.[\]]+/).filter(Boolean)]) {
+    if (key !== "") found = memberOf(found.node, key);
+    if (!isNode(found.key)) return offset;
+    offset = found.key.range?.[0] ?? offset;
+  }
+  return offset;
+}
+
+function memberOf(node: unknown, key: string): { node: unknown; key: unknown } {
+  if (isSeq(node)) return { node: node.items[Number(key)], key: node.items[Number(key)] };
+  const pair = isMap(node) ? node.items.find((one) => isScalar(one.key) && one.key.value === key) : undefined;
+  return { node: pair?.value, key: pair?.key };
 }
 
 /**
@@ -140,10 +176,11 @@ function contentOf(document: { toJS: () => unknown }): { value: unknown } | { pr
   }
 }
 
-function add(item: unknown, where: string, { manifests, problems }: Manifests): void {
+function add(item: unknown, where: string, { manifests, problems }: Manifests, at?: Manifest["at"]): void {
   const problem = problemOf(item) ?? duplicateOf(item, manifests);
   if (problem) problems.push(`${where}: ${problem}`);
-  else if (isRelevant(item as KubeObject)) manifests.push({ where, object: item as Manifest["object"] });
+  else if (isRelevant(item as KubeObject))
+    manifests.push({ where, object: item as Manifest["object"], ...(at && { at }) });
 }
 
 /** The items of a list. Nothing for a document that is empty. */

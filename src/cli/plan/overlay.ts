@@ -32,7 +32,8 @@ export async function overlay(
   const known = new Map(objects.map((object) => [overlayKey(object), object]));
   const described = new Set<string>();
   const places = new Map<string, string>();
-  for (const { where, object } of manifests) {
+  for (const manifest of manifests) {
+    const { where, object } = manifest;
     const kind = kinds.find((one) => one.kind === object.kind);
     if (!kind) continue;
     const given = {
@@ -52,7 +53,7 @@ export async function overlay(
       described.add(key);
     } catch (error) {
       if (!(error instanceof KubeError || error instanceof InvalidManifest)) throw error;
-      problems.push(`${where}: ${object.kind}/${given.metadata.name}: ${textOf(error)}`);
+      problems.push(...refusalOf(error, manifest));
     }
   }
   return { objects: [...known.values()], described };
@@ -61,6 +62,17 @@ export async function overlay(
 class InvalidManifest extends Error {
   override readonly name = "InvalidManifest";
 }
+
+/** What the API server says of unknown fields and fields that stand twice, at the lines where they are. */
+function refusalOf(error: Error, { where, at, object }: Manifest): string[] {
+  const text = textOf(error);
+  const title = `${object.kind}/${object.metadata.name}`;
+  const fields = [...text.matchAll(/(unknown|duplicate) field "([^"]+)"/g)];
+  if (fields.length === 0) return [`${where}: ${title}: ${text}`];
+  return fields.map(([, what, path = ""]) => `${at?.(path) ?? where}: ${title}: ${what} field "${path}"`);
+}
+
+const STRICT = { dryRun: true, isStrict: true };
 
 async function applied(
   client: KubeClient,
@@ -72,12 +84,13 @@ async function applied(
   const patch = patchOf(given, before);
   try {
     const answer = before
-      ? await client.patchMerge<ManagedObject>(type, given.metadata, patch, { dryRun: true })
-      : await client.create<ManagedObject>(type, given, { dryRun: true });
+      ? await client.patchMerge<ManagedObject>(type, given.metadata, patch, STRICT)
+      : await client.create<ManagedObject>(type, given, STRICT);
     return asStored(answer, before);
   } catch (error) {
     // A namespace that the manifests create does not exist yet.
     if (isInvalid(error) || !(isForbidden(error) || isNotFound(error))) throw error;
+    refuseUnknown(kind, given);
     return asStored(checked(kind, before ? withNextGeneration(merged(before, patch)) : given), before);
   }
 }
@@ -101,17 +114,35 @@ function checked(kind: Kind, object: ManagedObject): ManagedObject {
   throw new InvalidManifest(lines.join("; "));
 }
 
+/** In the words of the API server, for whoever may not ask it. */
+function refuseUnknown(kind: Kind, { spec }: ManagedObject): void {
+  const result = customResourceOf(kind).spec.safeParse(spec);
+  const unknown = result.success ? droppedFrom(spec, result.data, "spec") : [];
+  if (unknown.length > 0) throw new InvalidManifest(unknown.map((path) => `unknown field "${path}"`).join(", "));
+}
+
+function droppedFrom(given: unknown, kept: unknown, path: string): string[] {
+  if (Array.isArray(given) && Array.isArray(kept))
+    return given.flatMap((item, index) => droppedFrom(item, kept[index], `${path}[${index}]`));
+  if (!isMembers(given) || !isMembers(kept)) return [];
+  return Object.entries(given).flatMap(([name, value]) =>
+    name in kept ? droppedFrom(value, kept[name], `${path}.${name}`) : [`${path}.${name}`],
+  );
+}
+
 type Members = Readonly<Record<string, unknown>>;
 
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The merge patch of `kubectl apply`: it removes fields that were applied before and are no longer in the manifest. */
-function patchOf({ metadata, spec }: ManagedObject, before: ManagedObject | undefined): MergePatch {
+function patchOf({ metadata, spec, ...others }: ManagedObject, before: ManagedObject | undefined): MergePatch {
   const last = JSON.parse(before?.metadata.annotations?.[LAST_APPLIED] ?? "{}") as Partial<ManagedObject>;
   const { annotations, labels } = metadata;
   const lastMetadata = last.metadata as Partial<ManagedObject["metadata"]> | undefined;
+  const { apiVersion: _, kind: __, status: ___, ...unknown } = others;
   return {
+    ...unknown,
     metadata: {
       annotations: membersPatch(lastMetadata?.annotations ?? {}, annotations ?? {}),
       labels: membersPatch(lastMetadata?.labels ?? {}, labels ?? {}),

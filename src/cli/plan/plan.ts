@@ -1,24 +1,31 @@
 import { readAccountConfig } from "../../config.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
-import { planChanges } from "../../plan/planner.ts";
+import { type PlannedObject, planChanges } from "../../plan/planner.ts";
+import type { Kind } from "../../schema/define.ts";
 import { selects } from "../../schema/label-selector.ts";
-import { type AccountFlags, findCredentials, namespaceOfFlags, sharersOf } from "../account/credentials.ts";
+import { type AccountFlags, findCredentials, sharersOf } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
+import { includes, placeOf, type Scope, scopeOf } from "../cluster/scope.ts";
+import { copyOf } from "../diff/diff.ts";
 import { accountOf, membersOf, namespacesWithDefault } from "../graph/accounts.ts";
 import { clusterIDOf, readObjects, readRemotes } from "../graph/load.ts";
-import { formatOf, structured } from "../terminal/structured.ts";
+import { resourceName } from "../graph/output.ts";
+import { type OutputFlags, print } from "../terminal/output.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
+import { leftBlocks } from "./left.ts";
 import { type Manifest, type ManifestFlags, type Manifests, readManifests } from "./manifests.ts";
 import { overlay, overlayKey } from "./overlay.ts";
 import { renderPlan, sumsOf } from "./render.ts";
 import { accountSource, clusterSource } from "./sources.ts";
 
-export interface PlanFlags extends AccountFlags, ManifestFlags {
-  output?: string;
+export interface PlanFlags extends AccountFlags, ManifestFlags, OutputFlags {
+  /** With manifests: also what does not follow from them. */
+  all?: boolean;
   detailedExitcode?: boolean;
 }
 
@@ -27,15 +34,16 @@ const HAS_CHANGES = 2;
 
 /** `plan`: what the operator will do in the account after the manifests are applied. Read-only. */
 export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
-  formatOf(flags.output);
   const isGiven = flags.filename !== undefined || flags.kustomize !== undefined;
-  const { blocks, problems } = await planOf(await readManifests(flags), { ...flags, isGiven }, terminal);
-  print(blocks, problems, flags, terminal);
-  return exitCode(blocks, problems, flags);
+  const planned = await planOf(await readManifests(flags), { ...flags, isGiven }, terminal);
+  show(planned, flags, terminal);
+  return exitCode(planned, flags);
 }
 
 interface Planned {
   blocks: readonly Block[];
+  /** How many other blocks do not follow from the manifests. */
+  others: number;
   /** One line for each thing that could not be read. If there is one, the plan is incomplete. */
   problems: readonly string[];
   /** All objects, as they are once the manifests are applied. */
@@ -43,12 +51,12 @@ interface Planned {
 }
 
 /**
- * Plans the manifests. `isGiven`: a person has named manifests, and wants to see what they change; otherwise what the
- * operator is about to do. Throws CommandError.
+ * Plans the manifests. `isGiven`: a person has named manifests, and wants to see what they change, or everything with
+ * `all`; otherwise what the operator is about to do. Throws CommandError.
  */
 export async function planOf(
   { manifests, problems }: Manifests,
-  flags: AccountFlags & { isGiven: boolean },
+  flags: AccountFlags & { isGiven: boolean; all?: boolean },
   terminal: Terminal,
 ): Promise<Planned> {
   const { isGiven } = flags;
@@ -59,51 +67,87 @@ export async function planOf(
   const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
+  const { client } = cluster;
   await using reader = new AccountReader(credentials);
-  const where = { namespace: flags.namespace ?? cluster.namespace };
-  const scope = { ...where, namespaces: config.watchNamespaces };
-  const read = await readObjects(cluster.client, scope, problems);
+  const scope = scopeOf(flags, cluster.namespace);
+  const { namespace } = scope;
+  const read = await readObjects(client, { namespace, namespaces: config.watchNamespaces }, problems, terminal);
   const present = [...read.objects.values()].flat();
-  const { objects, described } = await overlay(cluster.client, present, { manifests, ...where, problems });
-  const clusterID = config.clusterID ?? (await clusterIDOf(cluster.client));
+  if (!isGiven && problems.length === 0) refuseNone(present, scope);
+  const given = {
+    manifests: flags.namespace ? ofNamespace(manifests, namespace, problems) : manifests,
+    namespace,
+    problems,
+  };
+  const { objects, described } = await overlay(client, present, given);
+  const clusterID = config.clusterID ?? (await clusterIDOf(client));
   if (clusterID === undefined)
     throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
   const remotes = await readRemotes(credentials, terminal, problems);
-  const defaults = read.defaults.union(defaultsIn(manifests, where.namespace));
-  const sharers = await sharersOf(credentials, read.accounts, { client: cluster.client, flags });
-  const isInAccount = membersOf({ sharers, objects: read.objects, remotes, defaults });
-  const planned = await planChanges({
-    kinds,
-    objects,
-    isInAccount,
-    clusterID,
-    isClusterIDSet: config.clusterID !== undefined,
-    account: accountSource(
-      reader,
-      new Map([...remotes].map(([{ resource }, rows]) => [resource.name, rows])),
-      problems,
-    ),
-    cluster: clusterSource(cluster.client, { manifests, ...where, problems }),
-    accountNameOf: (object) => accountOf(object, defaults),
-    mayAdopt: () => true,
-    undocumented: true,
-    onProgress: (done, all) => terminal.progress?.(`Planning: ${done} of ${all}`),
-  });
-  terminal.progress?.("");
-  const meant = isGiven ? undefined : namespaceOfFlags(flags);
-  const isNews = (block: Block, object: ManagedObject) =>
-    selects(config.watchSelector, object.metadata.labels) &&
-    (isGiven
-      ? !isUnfinished(block) || described.has(overlayKey(object))
-      : meant === undefined || object.metadata.namespace === meant);
-  const blocks = [...blocksOf(planned)].flatMap(([{ before }, block]) => (isNews(block, before) ? [block] : []));
-  problems.push(
-    ...inOtherAccounts(
-      objects.filter((object) => described.has(overlayKey(object))),
+  const sharers = await sharersOf(credentials, read.accounts, { client, flags });
+  const account = accountSource(reader, rowsOf(remotes), problems);
+  const planFor = async (those: readonly ManagedObject[], files: readonly Manifest[]) => {
+    const defaults = read.defaults.union(defaultsIn(files, namespace));
+    const isInAccount = membersOf({ sharers, objects: read.objects, remotes, defaults });
+    const source = clusterSource(client, { ...given, manifests: files });
+    const planned = await planChanges({
+      kinds,
+      objects: those,
       isInAccount,
-    ),
+      clusterID,
+      isClusterIDSet: config.clusterID !== undefined,
+      account,
+      cluster: source,
+      accountNameOf: (object) => accountOf(object, defaults),
+      mayAdopt: () => true,
+      undocumented: true,
+      onProgress: (done, all) => terminal.progress?.("Planning", { done, all }),
+    });
+    return { planned, isInAccount, source };
+  };
+  const { planned, isInAccount, source } = await planFor(objects, manifests);
+  const isMeant = ({ metadata }: ManagedObject) =>
+    selects(config.watchSelector, metadata.labels) && (isGiven || includes(scope, metadata.namespace));
+  const isDescribed = (object: ManagedObject) => described.has(overlayKey(object));
+  const found = new Map([...blocksOf(planned)].filter(([{ before }]) => isMeant(before)));
+  const settled = planned.filter(
+    (one) => !found.has(one) && isMeant(one.before) && (!isGiven || isDescribed(one.before)),
   );
-  return { blocks, problems, objects };
+  const copy = copyOf(objects, isInAccount, source);
+  for (const [one, block] of await leftBlocks(settled, { reader, copy, problems, remotes })) found.set(one, block);
+  const blocks = [...found.values()];
+  problems.push(...inOtherAccounts(objects.filter(isDescribed), isInAccount));
+  const others = [...found].filter(([{ before }]) => isGiven && !flags.all && !isDescribed(before));
+  if (others.length === 0) return { blocks, others: 0, problems, objects };
+  const without = blocksByKey((await planFor(present, [])).planned);
+  const isTheSame = ([one, block]: [PlannedObject, Block]) =>
+    JSON.stringify(block) === JSON.stringify(without.get(overlayKey(one.before)));
+  const unrelated = new Set(others.filter(isTheSame).map(([, block]) => block));
+  return { blocks: blocks.filter((block) => !unrelated.has(block)), others: unrelated.size, problems, objects };
+}
+
+const rowsOf = (remotes: ReadonlyMap<Kind, readonly Remote[]>): ReadonlyMap<string, readonly Remote[]> =>
+  new Map([...remotes].map(([{ resource }, rows]) => [resource.name, rows]));
+
+const blocksByKey = (planned: readonly PlannedObject[]): Map<string, Block> =>
+  new Map([...blocksOf(planned)].map(([{ before }, block]) => [overlayKey(before), block]));
+
+/** A name that is wrong is no reason to say that there is nothing to do. */
+function refuseNone(objects: readonly ManagedObject[], scope: Scope): void {
+  if (!scope.isAll && !objects.some(({ metadata }) => includes(scope, metadata.namespace)))
+    throw new CommandError(`There are no objects in ${placeOf(scope)}: name another one with -n, or see -A`);
+}
+
+/** As kubectl: a manifest of another namespace than `-n` names is a mistake. */
+function ofNamespace(manifests: readonly Manifest[], namespace: string, problems: string[]): Manifest[] {
+  return manifests.filter(({ where, object }) => {
+    const other = object.metadata.namespace;
+    if (other === undefined || other === namespace) return true;
+    problems.push(
+      `${where}: ${object.kind}/${object.metadata.name} is of namespace ${other}, and -n names ${namespace}`,
+    );
+    return false;
+  });
 }
 
 /** The namespaces to which the manifests add a GatewayAccount called `default`. */
@@ -127,19 +171,27 @@ const inOtherAccounts = (
     return isMoved ? `${title} has its remote in another account than spec.accountRef names` : [];
   });
 
-const isUnfinished = ({ action }: Block): boolean => action === "blocked" || action === "waiting";
+/** Whether nothing is sent for it. */
+const isIdle = ({ action }: Block): boolean => action === "blocked" || action === "waiting" || action === "left";
 
-function print(blocks: readonly Block[], problems: readonly string[], flags: PlanFlags, terminal: Terminal): void {
+function show({ blocks, others, problems, objects }: Planned, flags: PlanFlags, terminal: Terminal): void {
   const complete = problems.length === 0;
-  const output = { complete, sums: sumsOf(blocks), changes: blocks };
-  const format = formatOf(flags.output);
-  terminal.say(format ? structured(output, format) : renderPlan(blocks, terminal));
+  print(
+    {
+      value: () => ({ complete, sums: sumsOf(blocks), changes: blocks }),
+      names: () => blocks.map(resourceName),
+      lines: (screen) => renderPlan(blocks, screen, { complete, count: objects.length }),
+    },
+    flags,
+    terminal,
+  );
+  if (others > 0) terminal.warn(`${others} more that these manifests do not change: see --all`);
   reportPartial(problems, terminal);
   if (blocks.some(({ action }) => action === "adopt") && flags.account === undefined)
     terminal.warn("An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed");
 }
 
-function exitCode(blocks: readonly Block[], problems: readonly string[], { detailedExitcode }: PlanFlags): number {
+function exitCode({ blocks, problems }: Planned, { detailedExitcode }: PlanFlags): number {
   if (problems.length > 0 || blocks.some(({ action }) => action === "blocked")) return 1;
-  return detailedExitcode && blocks.some((block) => !isUnfinished(block)) ? HAS_CHANGES : 0;
+  return detailedExitcode && blocks.some((block) => !isIdle(block)) ? HAS_CHANGES : 0;
 }

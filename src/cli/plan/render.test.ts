@@ -37,8 +37,8 @@ const blocks: Block[] = [
   { ...about("TCPEdge", "later"), action: "waiting", fields: [], reason: "ReferenceNotReady", message: "Create it" },
 ];
 
-const shown = (...args: Parameters<typeof renderPlan>): string =>
-  printed(renderPlan(...args), args[1].hasColours === true);
+const shown = (blocks: readonly Block[], terminal: Terminal, around = { complete: true, count: 3 }): string =>
+  printed(renderPlan(blocks, terminal, around), terminal.hasColours === true);
 
 const terminal = (more: Partial<Terminal> = {}): Terminal => ({ say: () => {}, warn: () => {}, ...more });
 
@@ -57,6 +57,8 @@ test("no line is wider than the terminal, except for the sums", () => {
   expect(Math.max(...lines.map((line) => line.length))).toBe(80);
 });
 
-test("a plan without changes", () => {
+test("a plan without changes says no more than is known", () => {
   expect(shown([], terminal())).toBe("Nothing to do: the account is as the objects say");
+  expect(shown([], terminal(), { complete: false, count: 3 })).toBe("Nothing to do, as far as could be read");
+  expect(shown([], terminal(), { complete: true, count: 0 })).toBe("Nothing to do: there are no objects");
 });

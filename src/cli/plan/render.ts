@@ -3,7 +3,7 @@ import type { FieldChange } from "../../plan/field-changes.ts";
 import { coloured, paragraph } from "../terminal/colour.ts";
 import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
 import type { Colour, Line } from "../terminal/line.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import type { Screen } from "../terminal/output.ts";
 
 const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colour }>> = {
   create: { sign: "+", done: "to create", colour: "green" },
@@ -13,6 +13,7 @@ const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colou
   adopt: { sign: "<=", done: "to adopt", colour: "green" },
   blocked: { sign: "!", done: "blocked", colour: "red" },
   waiting: { sign: "?", done: "waiting", colour: "yellow" },
+  left: { sign: "=", done: "left different", colour: "grey" },
 };
 
 /** How many blocks each action has. Actions without blocks are left out. */
@@ -22,14 +23,25 @@ export function sumsOf(blocks: readonly Block[]): Partial<Record<Action, number>
   return sums;
 }
 
+/** What is known beside the blocks. `complete`: everything was read. `count`: how many objects there are. */
+interface Around {
+  complete: boolean;
+  count: number;
+}
+
 /** One block for each remote, and a line of sums. */
-export function renderPlan(blocks: readonly Block[], terminal: Terminal): Line[] {
-  if (blocks.length === 0) return ["Nothing to do: the account is as the objects say"];
+export function renderPlan(blocks: readonly Block[], terminal: Screen, around: Around): Line[] {
+  if (blocks.length === 0) return [nothingToDo(around)];
   const sums = Object.entries(sumsOf(blocks)).map(([action, count]) => `${count} ${SIGNS[action as Action].done}`);
   return [...blocks.flatMap((block) => [...linesOf(block, terminal), ""]), `Plan: ${sums.join(", ")}`];
 }
 
-function linesOf(block: Block, terminal: Terminal): Line[] {
+function nothingToDo({ complete, count }: Around): string {
+  if (!complete) return "Nothing to do, as far as could be read";
+  return count === 0 ? "Nothing to do: there are no objects" : "Nothing to do: the account is as the objects say";
+}
+
+function linesOf(block: Block, terminal: Screen): Line[] {
   const { action, kind, namespace, name, id, interrupts, fields, reason, message } = block;
   const { sign, colour } = SIGNS[action];
   const title = `${sign.padEnd(3)} ${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;

@@ -18,6 +18,13 @@ export function accountSource(
   byName: ReadonlyMap<string, readonly Remote[]>,
   problems: string[],
 ): AccountSource {
+  const modules = new Map<string, Promise<object | null>>();
+  const read: AccountSource["module"] = (module, owner) => {
+    const key = JSON.stringify([module.path, owner]);
+    const known = modules.get(key) ?? reader.module(module, owner);
+    modules.set(key, known);
+    return known;
+  };
   return {
     async list({ name, path }) {
       const rows = byName.get(name);
@@ -26,7 +33,7 @@ export function accountSource(
     },
     async module(module, owner) {
       try {
-        return await reader.module(module, owner);
+        return await read(module, owner);
       } catch (error) {
         if (!(error instanceof CommandError)) throw error;
         problems.push(error.message);

@@ -1,19 +1,16 @@
 import { ageOf } from "../terminal/age.ts";
 import { painted } from "../terminal/colour.ts";
 import type { Colour, Line } from "../terminal/line.ts";
-import { type TableOptions, tableRows } from "../terminal/table.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import type { Screen } from "../terminal/output.ts";
+import { tableRows } from "../terminal/table.ts";
 import type { Summary } from "./summary.ts";
 
-/** Most rows of objects that need a person, so that all parts fit on one screen. */
+/** Most rows of a part with single objects, so that all parts fit on one screen. */
 const MOST = 10;
 
-/** `noHeaders`: tables have no headings, only a title. */
-type Screen = Terminal & Pick<TableOptions, "noHeaders">;
-
-/** One screen. Empty parts are left out. */
+/** One screen. Empty parts are left out. With `noHeaders`, tables have no headings, only a title. */
 export function renderStatus(summary: Summary, now: number, terminal: Screen): Line[] {
-  const { installations, accounts, objects, certificates, drifted, attention } = summary;
+  const { installations, accounts, objects, certificates, drifted, paused, waiting, attention } = summary;
   const parts = [
     part("Operators", ["Namespace", "Leader", "Renewed"], installations.map(leaderRow(now)), terminal),
     part(
@@ -37,20 +34,73 @@ export function renderStatus(summary: Summary, now: number, terminal: Screen): L
       terminal,
       "yellow",
     ),
-    part(
-      "Needs a person, newest first",
-      ["Object", "Namespace", "Since", "Reason", "Message"],
-      attention
-        .slice(0, MOST)
-        .map((one) => [titleOf(one), one.namespace, ageOf(one.since, now), one.reason, one.message]),
-      terminal,
-      "red",
-    ),
+    part("Paused", ["Object", "Namespace", "Since", "Reason"], rowsOf(paused, now, false), terminal),
+    part("Waits, oldest first", UNFINISHED, rowsOf(waiting, now), terminal, "yellow"),
+    part("Needs a person, oldest first", UNFINISHED, rowsOf(attention, now), terminal, "red"),
   ].filter((lines) => lines.length > 0);
-  const more = attention.length - MOST;
-  const all = [...parts, ...(more > 0 ? [[`${more} more: kubectl get tunnelgateway -A`]] : [])];
-  return all.flatMap((lines, index) => [...(index > 0 ? [""] : []), ...lines]);
+  return parts.flatMap((lines, index) => [...(index > 0 ? [""] : []), ...lines]);
 }
+
+const UNFINISHED = ["Object", "Namespace", "Since", "Reason", "Message"];
+
+/** The first rows, and one that counts the others. */
+function rowsOf(
+  objects: readonly {
+    kind: string;
+    namespace: string;
+    name: string;
+    since: string;
+    reason: string;
+    message?: string;
+  }[],
+  now: number,
+  hasMessage = true,
+): Row[] {
+  const rows = objects
+    .slice(0, MOST)
+    .map((one) => [
+      titleOf(one),
+      one.namespace,
+      ageOf(one.since, now),
+      one.reason,
+      ...(hasMessage ? [one.message ?? ""] : []),
+    ]);
+  const more = objects.length - MOST;
+  return more > 0 ? [...rows, [`and ${more} more: see -o json`, "", "", "", ...(hasMessage ? [""] : [])]] : rows;
+}
+
+/** Whether everything is as it should be, in one sentence below the screen. */
+export const conclusionOf = (summary: Summary, place: string): string[] => [
+  ...(summary.objects.length + summary.installations.length + summary.accounts.length > 0 ? [""] : []),
+  sentenceOf(summary, place),
+];
+
+function sentenceOf(summary: Summary, place: string): string {
+  const { installations, accounts, objects, drifted, paused, waiting, attention } = summary;
+  const all = objects.reduce((sum, one) => sum + one.all, 0);
+  const unfit = [
+    countOf(attention.length, "needs a person", "need a person"),
+    countOf(waiting.length, "waits", "wait"),
+    countOf(paused.length, "is paused", "are paused"),
+    countOf(drifted.length, "differs from the account", "differ from the account"),
+    countOf(
+      accounts.filter(({ ready }) => ready === "False").length,
+      "account cannot be used",
+      "accounts cannot be used",
+    ),
+    countOf(
+      installations.filter(({ isLeading }) => !isLeading).length,
+      "operator does not lead",
+      "operators do not lead",
+    ),
+  ].filter(Boolean);
+  if (unfit.length > 0) return `Not all is well: ${unfit.join(", ")}`;
+  if (all === 0) return `There are no objects in ${place}`;
+  return all === 1 ? `All is well: the one object in ${place} is Ready` : `All is well: all ${all} objects are Ready`;
+}
+
+const countOf = (count: number, one: string, many: string): string =>
+  count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
 
 type Row = readonly string[];
 
@@ -80,8 +130,9 @@ const leaderRow =
 const accountRow =
   (now: number) =>
   (account: Summary["accounts"][number]): Row => {
-    const { namespace, name, ready, reason, objects } = account;
-    return [namespace, name || "(the operator's own)", ready, reason, String(objects), trafficOf(account, now)];
+    const { namespace, name, ready, reason, since, objects } = account;
+    const why = since === undefined ? reason : `${reason} for ${ageOf(since, now)}`;
+    return [namespace, name || "(the operator's own)", ready, why, String(objects), trafficOf(account, now)];
   };
 
 function trafficOf(

@@ -108,7 +108,7 @@ test.each([
   ["at 80 columns", { columns: 80 }],
   ["at 160 columns, with colours", { columns: 160, hasColours: true }],
 ])("the screen %s", (_, terminal) => {
-  expect(shown(summaryOf(observed), now, { say: () => {}, warn: () => {}, ...terminal })).toMatchSnapshot();
+  expect(shown(summaryOf(observed), now, terminal)).toMatchSnapshot();
 });
 
 test("an object without a remote counts for the GatewayAccount `default` of its namespace", () => {
@@ -142,16 +142,16 @@ test.each<[string, Observed["leases"]]>([
   expect(ownAccount(...leases)).toEqual({ namespace: "", name: "", ready: "", reason: "", objects: 7 });
 });
 
-test("objects that need a person are shown newest first, and the others counted", () => {
+test("objects that need a person are shown oldest first, and the others counted", () => {
   const many = Array.from({ length: 15 }, (_, index) =>
     object(IPPolicy, `bad-${index}`, { reason: "InvalidSpec", stalledAt: `2026-01-10T10:${10 + index}:00Z` }),
   );
   const summary = summaryOf({ ...observed, objects: new Map([[IPPolicy, many]]) });
-  expect(summary.attention.map(({ name }) => name).slice(0, 2)).toEqual(["bad-14", "bad-13"]);
-  expect(shown(summary, now, { say: () => {}, warn: () => {} })).toMatch(/\n5 more: kubectl get/);
+  expect(summary.attention.map(({ name }) => name).slice(0, 2)).toEqual(["bad-0", "bad-1"]);
+  expect(shown(summary, now, {})).toMatch(/\nand 5 more: see -o json/);
 });
 
 test("a cluster without operator and objects shows nothing", () => {
   const empty = summaryOf({ now, leases: [], accounts: [], objects: new Map() });
-  expect(shown(empty, now, { say: () => {}, warn: () => {} })).toBe("");
+  expect(shown(empty, now, {})).toBe("");
 });

@@ -1,28 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readAccountConfig } from "../../config.ts";
-import { GatewayAccount } from "../../kinds/gateway-account.ts";
 import { isForbidden, isKindAbsent } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
-import type { KubeObject, ResourceType } from "../../runtime/object.ts";
-import { leases } from "../../runtime/process/lease.ts";
-import { OPERATOR_NAME } from "../../schema/contract.ts";
-import { namespaceOfFlags } from "../account/credentials.ts";
+import type { KubeObject } from "../../runtime/object.ts";
 import { type ClusterFlags, type Connected, connect } from "../cluster/connect.ts";
-import { typeOf } from "../cluster/objects.ts";
+import { operatorLeases } from "../cluster/operators.ts";
 import { outageOf } from "../cluster/outage.ts";
 import { reportPartial } from "../cluster/partial.ts";
+import { includes, placeOf, type Scope, type ScopeFlags, scopeOf, whichOf } from "../cluster/scope.ts";
 import { type Lister, readObjects } from "../graph/load.ts";
-import { type Format, formatOf, structured } from "../terminal/structured.ts";
+import { resourceName } from "../graph/output.ts";
+import { type OutputFlags, print } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { renderStatus } from "./render.ts";
+import { conclusionOf, renderStatus } from "./render.ts";
 import { type Observed, summaryOf } from "./summary.ts";
 
-interface Flags extends ClusterFlags {
-  namespace?: string;
-  allNamespaces?: boolean;
-  /** False: no headings. */
-  headers?: boolean;
-  output?: string;
+interface Flags extends ClusterFlags, ScopeFlags, OutputFlags {
   watch?: boolean;
 }
 
@@ -35,10 +28,9 @@ export async function status(
   terminal: Terminal,
   pause: () => Promise<void> = () => sleep(EVERY_MS),
 ): Promise<number> {
-  const format = formatOf(flags.output);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
-  const shown = () => show(cluster, { ...flags, format }, terminal);
+  const shown = () => show(cluster, flags, terminal);
   if (!flags.watch) return await shown();
   for (;;) {
     await shown().catch((error: unknown) => {
@@ -52,57 +44,51 @@ export async function status(
 }
 
 /** Resolves with the exit code. */
-async function show(
-  { client, namespace }: Connected,
-  flags: Flags & { format: Format | undefined },
-  terminal: Terminal,
-): Promise<number> {
+async function show({ client, namespace }: Connected, flags: Flags, terminal: Terminal): Promise<number> {
   const problems: string[] = [];
   const now = Date.now();
-  const summary = summaryOf(await observe(client, flags, { now, own: namespace, problems }));
-  const screen = flags.format
-    ? structured(summary, flags.format)
-    : renderStatus(summary, now, { ...terminal, noHeaders: flags.headers === false });
+  const scope = scopeOf(flags, namespace);
+  const summary = summaryOf(await observe(client, scope, { now, problems, terminal }));
   if (flags.watch) terminal.clear?.();
-  terminal.say(screen);
+  print(
+    {
+      value: () => summary,
+      names: () => [...summary.attention, ...summary.waiting].map(resourceName),
+      lines: (screen) => [
+        ...renderStatus(summary, now, screen),
+        ...(problems.length === 0 ? conclusionOf(summary, placeOf(scope)) : []),
+      ],
+    },
+    flags,
+    terminal,
+  );
   return reportPartial(problems, terminal);
 }
 
-/** A name with a dot is that of a copy. */
-const isOperatorLease = ({ metadata: { name } }: KubeObject): boolean =>
-  name === OPERATOR_NAME || (name.startsWith(`${OPERATOR_NAME}-`) && !name.includes("."));
-
 interface Reading {
   now: number;
-  /** The namespace of the kubeconfig context. */
-  own: string;
   problems: string[];
+  terminal?: Pick<Terminal, "progress">;
 }
 
 /** Reads what `summaryOf` sums up. */
-export async function observe(
-  client: Lister,
-  flags: Pick<Flags, "namespace" | "allNamespaces">,
-  { now, own, problems }: Reading,
-): Promise<Observed> {
-  const namespace = namespaceOfFlags(flags);
-  const read = async <T extends KubeObject>(type: ResourceType, where: string | undefined): Promise<T[]> => {
+export async function observe(client: Lister, scope: Scope, { now, problems, terminal }: Reading): Promise<Observed> {
+  const attempt = async <T>(what: string, read: () => Promise<T[]>): Promise<T[]> => {
     try {
-      return (await client.listAll<T>(type, { namespace: where })).items;
+      return await read();
     } catch (error) {
       if (isKindAbsent(error)) return [];
       if (!isForbidden(error)) throw error;
-      problems.push(`You need the right to list ${type.plural}: ${textOf(error)}`);
+      problems.push(`You need the right to list ${what}: ${textOf(error)}`);
       return [];
     }
   };
-  const { objects } = await readObjects(client, { namespace: namespace ?? own }, problems);
-  const isNear = ({ metadata }: KubeObject) => namespace === undefined || metadata.namespace === namespace;
+  const { objects, accounts } = await readObjects(client, whichOf(scope), problems, terminal);
+  const isMeant = ({ metadata }: KubeObject) => includes(scope, metadata.namespace);
   return {
     now,
-    // The operator may be in another namespace than its objects.
-    leases: (await read(leases, undefined)).filter(isOperatorLease),
-    accounts: (await read(typeOf(GatewayAccount), namespace)).filter(isNear) as Observed["accounts"],
-    objects: new Map([...objects].map(([kind, list]) => [kind, list.filter(isNear)])),
+    leases: await attempt("leases", () => operatorLeases(client)),
+    accounts: accounts.filter(isMeant) as Observed["accounts"],
+    objects: new Map([...objects].map(([kind, list]) => [kind, list.filter(isMeant)])),
   };
 }

@@ -2,6 +2,7 @@ import { type Condition, conditionOf, type ManagedObject } from "../../objects/o
 import { figuresOn } from "../../operator/kubernetes/account-figures.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import type { Lease } from "../../runtime/process/lease.ts";
+import type { Reason } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { isHeld } from "../cluster/running-operator.ts";
 import { accountOf, namespacesWithDefault } from "../graph/accounts.ts";
@@ -26,6 +27,8 @@ interface AccountSummary extends Partial<Traffic> {
   name: string;
   ready: string;
   reason: string;
+  /** Since when requests to it fail, as far as its objects and itself tell. */
+  since?: string;
   objects: number;
 }
 
@@ -49,9 +52,15 @@ export interface Summary {
   objects: { kind: string; all: number; ready: number; others: Record<string, number> }[];
   certificates: (About & { until: string })[];
   drifted: (About & { message: string })[];
-  /** Stalled objects, newest first. */
-  attention: (About & { since: string; reason: string; message: string })[];
+  /** Objects that are neither Ready nor Stalled, and are not paused, oldest first. */
+  waiting: Unfinished[];
+  /** Oldest first. */
+  paused: (About & { since: string; reason: string })[];
+  /** Stalled objects, oldest first. */
+  attention: Unfinished[];
 }
+
+type Unfinished = About & { since: string; reason: string; message: string };
 
 /** A certificate that ends within this time is shown. */
 const SOON_MS = 30 * 24 * 3_600_000;
@@ -67,12 +76,14 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
       return { namespace, leader, isLeading: isHeld(spec, now), renewed };
     }),
     accounts: [
-      ...(own.length > 0 ? [ownAccount(own.length, said.get(""))] : []),
-      ...accounts.map(({ metadata: { namespace = "", name }, status }) => {
+      ...(own.length > 0 ? [withSince(ownAccount(own.length, said.get("")), undefined, own)] : []),
+      ...accounts.map((account) => {
+        const { metadata, status } = account;
+        const { namespace = "", name } = metadata;
         const { status: ready = "", reason = "" } = conditionOf(status, "Ready") ?? {};
         const users = all.filter((one) => one.metadata.namespace === namespace && accountOf(one, defaults) === name);
         const { traffic } = said.get(`${namespace}/${name}`) ?? {};
-        return { namespace, name, ready, reason, objects: users.length, ...traffic };
+        return withSince({ namespace, name, ready, reason, objects: users.length, ...traffic }, account, users);
       }),
     ],
     objects: [...objects]
@@ -91,16 +102,54 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
       const drifted = conditionOf(object.status, "Drifted");
       return drifted?.status === "True" ? [{ ...aboutOf(object), message: drifted.message }] : [];
     }),
-    attention: all
-      .flatMap((object) => {
-        const stalled = conditionOf(object.status, "Stalled");
-        if (stalled?.status !== "True") return [];
-        const { lastTransitionTime: since, reason, message } = stalled;
-        return [{ ...aboutOf(object), since, reason, message }];
-      })
-      .sort(by(({ since }) => since))
-      .reverse(),
+    waiting: oldestFirst(
+      all.filter((object) => !isReady(object) && !isStalled(object) && !isPausedNow(object)),
+      "Ready",
+    ),
+    paused: oldestFirst(all.filter(isPausedNow), "Paused").map(({ message: _, ...one }) => one),
+    attention: oldestFirst(all.filter(isStalled), "Stalled"),
   };
+}
+
+const isTrue = (object: ManagedObject, type: string): boolean => conditionOf(object.status, type)?.status === "True";
+
+const isStalled = (object: ManagedObject): boolean => isTrue(object, "Stalled");
+
+const isPausedNow = (object: ManagedObject): boolean => isTrue(object, "Paused");
+
+/** What the condition of this type says of objects. One that nobody has looked at is as old as its object. */
+const oldestFirst = (objects: readonly ManagedObject[], type: string): Unfinished[] =>
+  objects
+    .map((object) => {
+      const { lastTransitionTime = "", reason = "Pending", message = "" } = conditionOf(object.status, type) ?? {};
+      const created = object.metadata.creationTimestamp ?? "";
+      return {
+        ...aboutOf(object),
+        since: lastTransitionTime > created ? lastTransitionTime : created,
+        reason,
+        message,
+      };
+    })
+    .sort(by(({ since }) => since));
+
+/** Reasons for which all requests to an account fail. */
+const FAILING: ReadonlySet<string> = new Set<Reason>(["ServiceUnavailable", "Unauthorized"]);
+
+/** With the time since when it fails: no object shows it earlier than its own last request. */
+function withSince(
+  account: AccountSummary,
+  object: { status?: { conditions?: readonly Condition[] } } | undefined,
+  users: readonly ManagedObject[],
+): AccountSummary {
+  if (account.ready === "True") return account;
+  const failing = [object, ...users].flatMap((one) =>
+    ["Ready", "Synced"].flatMap((type) => {
+      const found = conditionOf(one?.status, type);
+      return found && found.status !== "True" && FAILING.has(found.reason) ? found : [];
+    }),
+  );
+  const [first] = failing.sort(by(({ lastTransitionTime }) => lastTransitionTime));
+  return first ? { ...account, ready: "False", reason: first.reason, since: first.lastTransitionTime } : account;
 }
 
 interface Said {

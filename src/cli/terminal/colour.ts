@@ -11,5 +11,9 @@ export const coloured = (text: string, colour: Colour | undefined, { columns }: 
 export const painted = (text: string, colour: Colour | undefined): Line => (colour ? { text, colour } : text);
 
 /** A text on as many lines as it takes. */
-export const paragraph = (text: string, indent: string, colour: Colour | undefined, terminal: Terminal): Line[] =>
-  wrapped(text, terminal.columns, indent).map((line) => painted(line, colour));
+export const paragraph = (
+  text: string,
+  indent: string,
+  colour: Colour | undefined,
+  terminal: Pick<Terminal, "columns">,
+): Line[] => wrapped(text, terminal.columns, indent).map((line) => painted(line, colour));

@@ -15,7 +15,7 @@ export interface FieldLine {
 const INDENT = "      ";
 
 /** Fields below a title, their values in one column. Values that are too wide for the terminal stand below the name. */
-export function fieldLines(fields: readonly FieldLine[], terminal: Terminal): string[] {
+export function fieldLines(fields: readonly FieldLine[], terminal: Pick<Terminal, "columns">): string[] {
   const plainFields = fields.map((field) => ({ ...field, path: plain(field.path) }));
   const width = Math.max(0, ...plainFields.map(({ path }) => path.length));
   return plainFields

@@ -42,7 +42,7 @@ function expectSafe({ stdout, stderr }: { stdout: string; stderr: string }): voi
 
 const commands = [
   ...["plan", "plan -f edge.yaml", "diff ippolicy office", "diff tcpedge/warehouse-of-the-second-region"],
-  ...["tree", "tree --up", "why tcpedge/warehouse-of-the-second-region", "why tcpedge/refused"],
+  ...["tree", "tree --up -A", "why tcpedge/warehouse-of-the-second-region", "why tcpedge/refused"],
   ...["users ippolicy/office", "users sshcredential/builder", "orphans --unmanaged", "orphans --unmanaged --import"],
   ...[
     "status",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { kubernetesYAML } from "./kubernetes-yaml.ts";
-import { structured } from "./structured.ts";
+import { structured } from "./output.ts";
 
 const texts = ["yes", "No", "on", "off", "y", "010", "0b11", "0x1f", "1_000", "1e3", "12:30", "2026-01-01", "~", "<<"];
 

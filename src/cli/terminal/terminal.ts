@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { type Lines, printed } from "./line.ts";
 import { plain } from "./plain.ts";
+import { type Part, progressLine } from "./progress.ts";
 
 /** The output of a command: lines, whose text may come from anybody (see `printed`). */
 export interface Terminal {
@@ -8,8 +9,8 @@ export interface Terminal {
   say: (lines: Lines) => void;
   /** Prints to stderr. */
   warn: (lines: Lines) => void;
-  /** Shows how far a command is, in one line that the next one replaces. Unset where nobody watches. */
-  progress?: ((text: string) => void) | undefined;
+  /** Shows how far a command is, in one line that whatever is printed next replaces. Unset where nobody watches. */
+  progress?: ((text: string, part?: Part) => void) | undefined;
   /** Empties the screen. Unset in a pipe. */
   clear?: (() => void) | undefined;
   /** Asks a question, and resolves with true for yes. Unset where nobody can answer. */
@@ -40,12 +41,21 @@ export const terminalOn = (
 export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
   const { stdin, stdout, stderr } = process;
   stdout.on("error", endWithReader);
-  const streams = { out: (text: string) => stdout.write(text), err: (text: string) => stderr.write(text) };
+  let isShown = false;
+  const show = (line: string): void => {
+    if (isShown || line !== "") stderr.write(`\r\x1b[K${line}`);
+    isShown = line !== "";
+  };
+  const write = (stream: NodeJS.WriteStream, text: string): void => {
+    show("");
+    stream.write(text);
+  };
+  const streams = { out: (text: string) => write(stdout, text), err: (text: string) => write(stderr, text) };
   return {
     ...terminalOn(streams, stdout.isTTY === true && !noColour),
-    progress: stderr.isTTY ? (text) => stderr.write(`\r\x1b[K${plain(text)}`) : undefined,
-    clear: stdout.isTTY ? () => stdout.write("\x1b[H\x1b[2J") : undefined,
-    ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+    progress: stderr.isTTY ? (text, part) => show(progressLine(text, part, stderr.columns)) : undefined,
+    clear: stdout.isTTY ? () => write(stdout, "\x1b[H\x1b[2J") : undefined,
+    ask: stdin.isTTY && stderr.isTTY ? (question) => ask(question, () => show("")) : undefined,
     columns: stdout.isTTY ? stdout.columns : undefined,
   };
 }
@@ -56,7 +66,8 @@ function endWithReader(error: NodeJS.ErrnoException): void {
   throw error;
 }
 
-async function ask(question: string): Promise<boolean> {
+async function ask(question: string, before: () => void): Promise<boolean> {
+  before();
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await prompt.question(`${plain(question)} [y/N] `)).trim());

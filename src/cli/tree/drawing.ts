@@ -71,5 +71,5 @@ export function drawingOf({ roots, below }: Forest): { items: Item[]; arrows: Ar
 
 function through(under: Item, below: Forest["below"]): { child: Item; label: string | undefined }[] {
   if (under.type === "module") return below(under).map((child) => ({ child, label: under.module.name }));
-  return [{ child: under, label: under.type === "node" ? under.through : undefined }];
+  return [{ child: under, label: under.type === "node" ? (under.through ?? under.place) : undefined }];
 }

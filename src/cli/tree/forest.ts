@@ -1,3 +1,4 @@
+import { includes, type Scope } from "../cluster/scope.ts";
 import type { Graph, Node } from "../graph/graph.ts";
 import { keyOf } from "../graph/output.ts";
 import { type SessionGroup, sessionsOf, type TunnelSession } from "../graph/sessions.ts";
@@ -11,25 +12,29 @@ import {
   tunnelsOf,
   usedOutsideModules,
 } from "./items.ts";
+import { placesOf } from "./places.ts";
 
 interface Options {
   /** Draw the tree from used nodes to their users. */
   up?: boolean | undefined;
-  /** The roots. Default: all nodes that no other node uses. */
+  /** The roots. Default: all nodes in the scope that no other node there uses. */
   from?: readonly Node[] | undefined;
+  /** Default: all namespaces, and what has none. */
+  scope?: Scope | undefined;
   /** Most tunnels, sessions, or session credentials below one item. The others are counted. Default: all. */
   most?: number | undefined;
 }
 
 /** The trees of an account, and of the sessions that its agents have. */
 export function forestOf(graph: Graph, options: Options = {}): Forest {
-  const { up, from, most = Number.POSITIVE_INFINITY } = options;
+  const { up, from, most = Number.POSITIVE_INFINITY, scope = { namespace: "", isAll: true } } = options;
   const { sessions: groups } = graph;
   const downwards = new Downwards(groups, most);
   const below = up ? usersOf : downwards.below;
-  const roots = (from ?? rootsOf(graph, below)).map(itemOf);
+  const meant = graph.nodes.filter(({ object }) => includes(scope, object?.metadata.namespace));
+  const roots = (from ?? rootsOf(meant, below)).map(itemOf);
   const ours = new Set(graph.nodes.map(({ id }) => id));
-  const others = from || up ? [] : groups.filter(({ credential }) => !ours.has(credential));
+  const others = from || up || !scope.isAll ? [] : groups.filter(({ credential }) => !ours.has(credential));
   return { roots: [...roots, ...credentialsOf(others, most)], below };
 }
 
@@ -70,8 +75,14 @@ class Downwards {
       ...[...node.usedBy].filter((user) => standsBelow(user, node)),
       ...node.listeners,
     ];
+    const places = placesOf(node);
+    const inOrder = [...places].map(([used, place]): Item => ({ type: "node", node: used, place }));
     return [
-      ...plain.sort(byTitle).map(itemOf),
+      ...inOrder,
+      ...plain
+        .filter((one) => !places.has(one))
+        .sort(byTitle)
+        .map(itemOf),
       ...modulesOf(node).map((module): Item => ({ type: "module", of: node, module })),
       ...this.#partsOf(keyOf(node), entriesOf(node), "entries"),
       ...this.#tunnelsOf(node),
@@ -128,7 +139,7 @@ function usersOf(item: Item): Item[] {
 }
 
 /** What nothing is above, and of each circle that is below none of these, its first node. */
-function rootsOf({ nodes }: Graph, below: Forest["below"]): Node[] {
+function rootsOf(nodes: readonly Node[], below: Forest["below"]): Node[] {
   const sorted = nodes.toSorted(byTitle);
   const children = new Map(nodes.map((node) => [node, nodesBelow(node, below)]));
   const under = new Set([...children.values()].flat());

@@ -2,14 +2,17 @@ import type * as z from "zod";
 import { kinds } from "../../kinds/index.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { returnedAs } from "../../schema/wire/names.ts";
-import { type Node, titleOf } from "../graph/graph.ts";
+import { cellOf, type Node } from "../graph/graph.ts";
 import { keyOf } from "../graph/output.ts";
 import type { SessionGroup, TunnelSession } from "../graph/sessions.ts";
 
 /** A line of the tree. */
 export type Item =
-  /** `through`: in a tree that goes upwards, the module by which this node uses the node above it. */
-  | { type: "node"; node: Node; through?: string | undefined }
+  /**
+   * `through`: in a tree that goes upwards, the module by which this node uses the node above it. `place`: its turn or its
+   * share among those that the node above it uses.
+   */
+  | { type: "node"; node: Node; through?: string | undefined; place?: string | undefined }
   | { type: "module"; of: Node; module: Module }
   /** A part of a remote that has no object: a tunnel of a backend, or an entry of a list. */
   | { type: "part"; kind: string; id: string }
@@ -32,7 +35,7 @@ export interface Module {
   uses: readonly Node[];
 }
 
-export const byTitle = (one: Node, other: Node): number => (titleOf(one) < titleOf(other) ? -1 : 1);
+export const byTitle = (one: Node, other: Node): number => (cellOf(one) < cellOf(other) ? -1 : 1);
 
 /** The modules of a remote, or of a spec where no list shows the remote, in the order of the reference page. */
 export function modulesOf({ kind: { spec }, remote, object, fields }: Node): Module[] {

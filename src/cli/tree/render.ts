@@ -1,9 +1,9 @@
-import { type Node, readyOf, titleOf } from "../graph/graph.ts";
+import { cellOf as nodeName, readyOf } from "../graph/graph.ts";
 import type { SessionGroup } from "../graph/sessions.ts";
 import { coloured } from "../terminal/colour.ts";
 import type { Colour, Line } from "../terminal/line.ts";
+import type { Screen } from "../terminal/output.ts";
 import { plain } from "../terminal/plain.ts";
-import type { Terminal } from "../terminal/terminal.ts";
 import { type Forest, type Item, itemKey } from "./items.ts";
 
 interface Row {
@@ -18,19 +18,19 @@ const NARROWEST = 24;
 
 const headings = ["NAME", "NAMESPACE", "READY", "REASON", "ID"];
 
-/** A table with the tree in its first column. `noHeaders`: without headings. */
-export function renderTree(forest: Forest, terminal: Terminal, noHeaders: boolean): Line[] {
+/** A table with the tree in its first column. */
+export function renderTree(forest: Forest, screen: Screen): Line[] {
   const rows = rowsOf(forest);
-  const heads = noHeaders ? [] : [headings];
-  const widths = widthsFor([...heads, ...rows.map(({ cells }) => cells)], terminal.columns);
+  const heads = screen.noHeaders || rows.length === 0 ? [] : [headings];
+  const widths = widthsFor([...heads, ...rows.map(({ cells }) => cells)], screen.columns);
   const line = (cells: readonly string[]) =>
     widths
       .map((width, index) => cellOf(cells[index] ?? "", width))
       .join(GAP)
       .trimEnd();
   return [
-    ...heads.map((head) => coloured(line(head), undefined, terminal)),
-    ...rows.map(({ cells, item }) => coloured(line(cells), colourOf(item), terminal)),
+    ...heads.map((head) => coloured(line(head), undefined, screen)),
+    ...rows.map(({ cells, item }) => coloured(line(cells), colourOf(item), screen)),
   ];
 }
 
@@ -85,7 +85,7 @@ function rowsOf({ roots, below }: Forest): Row[] {
 function cellsOf(item: Item): string[] {
   switch (item.type) {
     case "node":
-      return nodeCells(item.node, item.through);
+      return nodeCells(item);
     case "module":
       return [item.module.name, "", "", item.module.isOn ? "" : "(off)"];
     case "part":
@@ -104,10 +104,10 @@ function cellsOf(item: Item): string[] {
   }
 }
 
-function nodeCells(node: Node, through: string | undefined): string[] {
+function nodeCells({ node, through, place }: Extract<Item, { type: "node" }>): string[] {
   const { object, id = "" } = node;
-  const name = through ? `${titleOf(node)} (${through})` : titleOf(node);
-  if (!object) return [name, "", "", "(no object)"];
+  const name = [place ?? [], nodeName(node), through ? `(${through})` : []].flat().join(" ");
+  if (!object) return [name, "", "", "(no object)", id];
   const { status, reason } = readyOf(node);
   return [name, object.metadata.namespace, status, reason, id];
 }

@@ -1,22 +1,31 @@
 import { describe, expect, test } from "vitest";
 import { object, small } from "../../../test/fakes/cli/graph.ts";
+import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { SSHCredential } from "../../kinds/ssh-credential.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type Graph, graphOf } from "../graph/graph.ts";
 import { groupsOf, type TunnelSession } from "../graph/sessions.ts";
-import { printed } from "../terminal/line.ts";
+import { type Lines, printed } from "../terminal/line.ts";
+import type { OutputFlags } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { forestOf } from "./forest.ts";
-import { render } from "./tree.ts";
+import type { Forest } from "./items.ts";
+import { printForest } from "./tree.ts";
 
 const forest = forestOf(small());
 const inPipe: Terminal = { say: () => {}, warn: () => {} };
 
-const shown = (...args: Parameters<typeof render>): string => printed(render(...args), args[2].hasColours === true);
+function shown(forest: Forest, flags: OutputFlags, terminal: Partial<Terminal>): string {
+  const said: string[] = [];
+  const say = (lines: Lines) => void said.push(printed(lines, terminal.hasColours === true));
+  printForest(forest, flags, { warn: () => {}, ...terminal, say });
+  return said.join("\n");
+}
 
 type Rows = [Kind, ({ id: string } & Record<string, unknown>)[]][];
 
@@ -43,13 +52,13 @@ const sessionsOf = (count: number, credential: string): TunnelSession[] =>
 test("in a pipe no line is cut, and there are no colours", () => {
   expect(shown(forest, {}, inPipe)).toMatchInlineSnapshot(`
     "NAME                                  NAMESPACE   READY   REASON              ID
-    IPPolicy ipp_left                                         (no object)
-    IPPolicy ipp_nobody                                       (no object)
+    IPPolicy ipp_left                                         (no object)         ipp_left
+    IPPolicy ipp_nobody                                       (no object)         ipp_nobody
     IPPolicy/lost                         team        True    Available           ipp_lost
     ReservedAddress/ssh                   team        True    Available           ra_1
     └─ TCPEdge/ssh                        team        False   Forbidden           edgtcp_1
        ├─ backend
-       │  └─ TunnelGroupBackend bkdtg_1                       (no object)
+       │  └─ TunnelGroupBackend bkdtg_1                       (no object)         bkdtg_1
        └─ ipRestriction
           └─ IPPolicy/office              team        True    Available           ipp_1
     TCPEdge/later                         team        False   ReferenceNotReady
@@ -122,6 +131,49 @@ test("modules of a route, which no list shows, are those of its spec", () => {
   expect(text).toMatch(/├─ ipRestriction +\(off\)\n└─ saml$/);
 });
 
+describe("what a backend uses", () => {
+  const group = (id: string, description: string) => ({ id, description });
+  const groups: Rows[number] = [TunnelGroupBackend, [group("bkdtg_1", "Stable"), group("bkdtg_2", "Canary")]];
+
+  test("stands in the order in which it is tried, which is that of the spec", () => {
+    const failover = object(FailoverBackend, "shop", {
+      spec: {
+        backendRefs: [
+          { kind: "TunnelGroupBackend", id: "bkdtg_2" },
+          { kind: "TunnelGroupBackend", id: "bkdtg_1" },
+        ],
+      },
+    });
+    const graph = graphOf(new Map([groups]) as never, new Map([[FailoverBackend, [failover]]]));
+    expect(namesOf(graph)).toEqual([
+      "FailoverBackend/shop",
+      "├─ 1. TunnelGroupBackend Canary",
+      "└─ 2. TunnelGroupBackend Stable",
+    ]);
+    const remote = { id: "bkdfo_1", backends: [{ id: "bkdtg_2" }, { id: "bkdtg_1" }] };
+    expect(namesOf(remotesOf([groups, [FailoverBackend, [remote]]])).slice(1)).toEqual([
+      "├─ 1. TunnelGroupBackend Canary",
+      "└─ 2. TunnelGroupBackend Stable",
+    ]);
+  });
+
+  test("has its share of the traffic in per cent, as the spec or the account says", () => {
+    const weighted = object(WeightedBackend, "shop", {
+      spec: {
+        backends: [
+          { backendRef: { kind: "TunnelGroupBackend", id: "bkdtg_1" }, weight: 19 },
+          { backendRef: { kind: "TunnelGroupBackend", id: "bkdtg_2" }, weight: 1 },
+        ],
+      },
+    });
+    const shares = ["├─ 95 % TunnelGroupBackend Stable", "└─ 5 % TunnelGroupBackend Canary"];
+    const graph = graphOf(new Map([groups]) as never, new Map([[WeightedBackend, [weighted]]]));
+    expect(namesOf(graph).slice(1)).toEqual(shares);
+    const remote = { id: "bkdwd_1", backends: { bkdtg_1: 190, bkdtg_2: 10 } };
+    expect(namesOf(remotesOf([groups, [WeightedBackend, [remote]]])).slice(1)).toEqual(shares);
+  });
+});
+
 describe("an edge stands below the domain at whose host it listens", () => {
   const edge = (id: string, ...hostports: string[]) => ({ id, hostports });
   const domain = (id: string, name: string) => ({ id, domain: name });
@@ -133,7 +185,7 @@ describe("an edge stands below the domain at whose host it listens", () => {
         [ReservedDomain, [domain("rd_1", "Shop.example")]],
         [TCPEdge, [edge("edgtcp_1", "shop.Example:443")]],
       ],
-      ["ReservedDomain rd_1", "└─ TCPEdge edgtcp_1"],
+      ["ReservedDomain Shop.example", "└─ TCPEdge edgtcp_1"],
     ],
     [
       "a wildcard",
@@ -141,7 +193,7 @@ describe("an edge stands below the domain at whose host it listens", () => {
         [ReservedDomain, [domain("rd_1", "*.shop.example")]],
         [TCPEdge, [edge("edgtcp_1", "a.shop.example:443"), edge("edgtcp_2", "*.shop.example:443")]],
       ],
-      ["ReservedDomain rd_1", "├─ TCPEdge edgtcp_1", "└─ TCPEdge edgtcp_2"],
+      ["ReservedDomain *.shop.example", "├─ TCPEdge edgtcp_1", "└─ TCPEdge edgtcp_2"],
     ],
     [
       "the same host rather than a wildcard",
@@ -149,7 +201,7 @@ describe("an edge stands below the domain at whose host it listens", () => {
         [ReservedDomain, [domain("rd_1", "*.shop.example"), domain("rd_2", "a.shop.example")]],
         [TCPEdge, [edge("edgtcp_1", "a.shop.example:443")]],
       ],
-      ["ReservedDomain rd_1", "ReservedDomain rd_2", "└─ TCPEdge edgtcp_1"],
+      ["ReservedDomain *.shop.example", "ReservedDomain a.shop.example", "└─ TCPEdge edgtcp_1"],
     ],
     [
       "not the domain above, one that ends alike, or a wildcard further above",
@@ -160,7 +212,7 @@ describe("an edge stands below the domain at whose host it listens", () => {
         ],
         [TCPEdge, [edge("edgtcp_1", "a.shop.example:443")]],
       ],
-      ["ReservedDomain rd_1", "ReservedDomain rd_2", "ReservedDomain rd_3", "TCPEdge edgtcp_1"],
+      ["*.example", "*.hop.example", "shop.example"].map((name) => `ReservedDomain ${name}`).concat("TCPEdge edgtcp_1"),
     ],
   ])("%s", (_, rows, names) => expect(namesOf(remotesOf(rows))).toEqual(names));
 

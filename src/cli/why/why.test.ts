@@ -5,6 +5,7 @@ import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { findNodes } from "../graph/find.ts";
 import { graphOf } from "../graph/graph.ts";
+import { wantedBy } from "../graph/named.ts";
 import { causesOf } from "./why.ts";
 
 const refersTo = (name: string) => ({ ipRestriction: { ipPolicyRefs: [{ name }] } });
@@ -22,7 +23,8 @@ const graph = graphOf(
   ]),
 );
 const changed = "when the object or what it refers to changes, else by itself in about an hour at the latest";
-const reported = (name: string) => findNodes(graph, name, undefined).flatMap((node) => causesOf(node));
+const reported = (name: string) =>
+  findNodes(graph, wantedBy([name]), { namespace: "team", isAll: false }, []).flatMap((node) => causesOf(node));
 
 test("causes are followed to the root, and a Ready object is no cause", () => {
   expect(reported("db")).toEqual([

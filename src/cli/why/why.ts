@@ -1,21 +1,24 @@
 import { readAccountConfig } from "../../config.ts";
 import { refusalIn } from "../../objects/map-error.ts";
 import { conditionOf } from "../../objects/object.ts";
-import { type AccountFlags, namespaceOfFlags } from "../account/credentials.ts";
-import { connect } from "../cluster/connect.ts";
+import { type ClusterFlags, connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
+import { type Scope, type ScopeFlags, scopeOf, whichOf } from "../cluster/scope.ts";
 import { findNodes } from "../graph/find.ts";
-import { type Node, readyOf, titleOf } from "../graph/graph.ts";
-import { load } from "../graph/load.ts";
-import { keyOf, type OutputFlags } from "../graph/output.ts";
+import { graphOf, type Node, readyOf, titleOf } from "../graph/graph.ts";
+import { readObjects } from "../graph/load.ts";
+import { wantedBy } from "../graph/named.ts";
+import { keyOf, nameOf } from "../graph/output.ts";
 import { ageOf } from "../terminal/age.ts";
-import { formatOf, structured } from "../terminal/structured.ts";
-import { type TableOptions, tableRows } from "../terminal/table.ts";
-import { CommandError, type Terminal } from "../terminal/terminal.ts";
+import { type OutputFlags, print, type Screen } from "../terminal/output.ts";
+import { tableRows } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { wrapped } from "../terminal/wrapped.ts";
 import { createCommandOf } from "./create-command.ts";
 import { eventsOf, type ObjectEvent } from "./events.ts";
 import { nextLookOf } from "./next-look.ts";
+
+type Flags = ClusterFlags & ScopeFlags & OutputFlags;
 
 /** Most events that are shown for an object. */
 const SHOWN = 5;
@@ -27,41 +30,35 @@ interface Named {
   events: readonly ObjectEvent[];
 }
 
-/** `why`: what keeps an object from being Ready, and what keeps that, down to the root. Reads only. */
-export async function why(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {
-  const format = formatOf(flags.output);
-  const { graph, problems } = await load(flags, terminal);
-  const found = findNodes(graph, text, namespaceOfFlags(flags), problems).filter(({ object }) => object);
-  if (found.length === 0) throw new CommandError(`There is no object of ${text}: nobody manages it`);
-  const named = await withEvents(found, flags, problems);
-  terminal.say(
-    format
-      ? structured(named.flatMap(chainOf), format)
-      : named.flatMap((one, index) => [
-          ...(index > 0 ? [""] : []),
-          ...linesOf(one, Date.now(), { columns: terminal.columns, noHeaders: flags.headers === false }),
-        ]),
-  );
-  return reportPartial(problems, terminal);
-}
-
-async function withEvents(
-  found: readonly Node[],
-  { kubeconfig, context }: AccountFlags,
-  problems: string[],
-): Promise<Named[]> {
-  await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: kubeconfig }), context });
+/** `why`: what keeps objects from being Ready, and what keeps that, down to the root. Reads the cluster only. */
+export async function why(words: readonly string[], flags: Flags, terminal: Terminal): Promise<number> {
+  const wanted = wantedBy(words);
+  const problems: string[] = [];
+  await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: flags.kubeconfig }), context: flags.context });
+  const scope = scopeOf(flags, cluster.namespace);
+  const { objects } = await readObjects(cluster.client, whichOf(scope), problems, terminal);
+  const found = findNodes(graphOf(new Map(), objects), wanted, scope, problems);
   const named: Named[] = [];
   for (const node of found) {
     const events = node.object ? await eventsOf(cluster.client, node.object, problems) : [];
     named.push({ node, events: events.slice(0, SHOWN) });
   }
-  return named;
+  print(
+    {
+      value: () => named.flatMap(chainOf),
+      names: () => [...new Set(found.flatMap((node) => [...chainFrom(node)].map(nameOf)))],
+      lines: (screen) =>
+        named.flatMap((one, index) => [...(index > 0 ? [""] : []), ...linesOf(one, scope, Date.now(), screen)]),
+    },
+    flags,
+    terminal,
+  );
+  return reportPartial(problems, terminal);
 }
 
 /** Each line with its indent, on as many lines as the terminal needs; below them the last events. */
-function linesOf({ node, events }: Named, now: number, options: TableOptions): string[] {
-  const lines = [...causesOf(node), ...formerRefusal(node, events, now)];
+function linesOf({ node, events }: Named, scope: Scope, now: number, options: Screen): string[] {
+  const lines = [...causesOf(node, scope), ...formerRefusal(node, events, now)];
   const broken = lines.flatMap((line) => wrapped(line.trimStart(), options.columns, /^ */.exec(line)?.[0]));
   if (events.length === 0) return broken;
   const rows = events.map(({ last, count, type, reason, message }) => [
@@ -69,7 +66,7 @@ function linesOf({ node, events }: Named, now: number, options: TableOptions): s
     ...[type, reason, message],
   ]);
   const shown = tableRows(["Last seen", "Type", "Reason", "Message"], rows, options);
-  return [...broken, "", `Events of ${titleOf(node)}, newest first`, ...shown.flat()];
+  return [...broken, "", `Events of ${titleOf(node, scope)}, newest first`, ...shown.flat()];
 }
 
 /** The last refusal by the service, from the events, if the conditions no longer mention it. */
@@ -86,7 +83,7 @@ function formerRefusal(node: Node, events: readonly ObjectEvent[], now: number):
  * A line for an object, one for what its conditions say, and the same for each object that it waits for. Each object is
  * explained once: the ways through what waits can be far more than the objects. Also, a circle ends so.
  */
-export function causesOf(root: Node): string[] {
+export function causesOf(root: Node, scope?: Scope): string[] {
   const lines: string[] = [];
   const explained = new Set<Node>();
   // No recursion: other people decide how deep this is.
@@ -94,20 +91,19 @@ export function causesOf(root: Node): string[] {
   for (let next = open.pop(); next; next = open.pop()) {
     const { node, indent } = next;
     if (explained.has(node)) {
-      lines.push(`${indent}${titleOf(node)} is not Ready (see above)`);
+      lines.push(`${indent}${titleOf(node, scope)} is not Ready (see above)`);
       continue;
     }
     explained.add(node);
     const causes = waitsFor(node);
-    lines.push(...explanationOf(node, indent, causes.length > 0));
+    lines.push(...explanationOf(node, titleOf(node, scope), indent, causes.length > 0));
     open.push(...causes.map((cause) => ({ node: cause, indent: `${indent}  ` })).reverse());
   }
   return lines;
 }
 
-function explanationOf(node: Node, indent: string, isWaiting: boolean): string[] {
+function explanationOf(node: Node, title: string, indent: string, isWaiting: boolean): string[] {
   const { status, reason, message } = readyOf(node);
-  const title = titleOf(node);
   const synced = failureBehind(node);
   const behind = synced ? messageLines(`${synced.reason}: ${synced.message}`, indent) : [];
   const looks = [...createWith(node, indent), ...lookAgain(node, indent)];
@@ -150,11 +146,15 @@ const waitsFor = (node: Node): Node[] =>
     ? []
     : [...node.uses].filter((used) => used.object && readyOf(used).status !== "True");
 
-/** An object and everything that it waits for, each once, for programs. */
-function chainOf({ node: root, events }: Named): object[] {
+/** An object and everything that it waits for, each once. */
+function chainFrom(root: Node): Set<Node> {
   const chain = new Set([root]);
   for (const node of chain) for (const cause of waitsFor(node)) chain.add(cause);
-  return [...chain].map((node) => {
+  return chain;
+}
+
+function chainOf({ node: root, events }: Named): object[] {
+  return [...chainFrom(root)].map((node) => {
     const { status: ready, reason, message } = readyOf(node);
     const behind = failureBehind(node);
     const answer = refusalIn(behind?.message ?? message)?.answer ?? refusalIn(message)?.answer;

@@ -40,6 +40,8 @@ export interface WriteOptions extends CallOptions {
   subresource?: "status" | "scale" | undefined;
   /** The server checks the write and answers, but stores nothing. */
   dryRun?: boolean | undefined;
+  /** The server refuses fields that the schema does not know, with 400, and does not drop them. */
+  isStrict?: boolean | undefined;
 }
 
 export interface ListOptions extends CallOptions {
@@ -283,10 +285,11 @@ export class KubeClient {
     return { items, resourceVersion };
   }
 
-  #write(body: unknown, { dryRun }: WriteOptions, contentType = "application/json") {
+  #write(body: unknown, { dryRun, isStrict }: WriteOptions, contentType = "application/json") {
+    const fieldValidation = isStrict ? "Strict" : undefined;
     return {
       headers: { "content-type": contentType },
-      query: { fieldManager: this.#options.fieldManager, dryRun: dryRun ? "All" : undefined },
+      query: { fieldManager: this.#options.fieldManager, dryRun: dryRun ? "All" : undefined, fieldValidation },
       body: JSON.stringify(body),
     };
   }

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { stringify } from "yaml";
 import { dispatch } from "../../../src/cli/dispatch.ts";
 import { type Terminal, terminalOn } from "../../../src/cli/terminal/terminal.ts";
-import { version } from "../../../src/cli/version.ts";
+import { commit, version } from "../../../src/cli/version.ts";
 import { type Alteration, type Fault, type FixedServices, startFixedServices, type Writes } from "./fixed-services.ts";
 
 const now = "2026-01-10T12:00:00Z";
@@ -88,7 +88,7 @@ export function useFixedServices(): FixedRun {
       async () => 0,
       "kubectl tunnelgateway",
     );
-    const ours = await version();
+    const [ours, from] = [await version(), await commit()];
     // Leaves out text that each release or each new right changes.
     const fixed = (texts: string[]) =>
       texts
@@ -97,7 +97,8 @@ export function useFixedServices(): FixedRun {
         .replaceAll(services.url, "http://fixed")
         .replaceAll(/127\.0\.0\.1:\d+/g, "fixed")
         .replaceAll(/all \d+ are granted/g, "all are granted")
-        .replaceAll(ours, "VERSION");
+        .replaceAll(ours, "VERSION")
+        .replaceAll(from ?? "COMMIT", "COMMIT");
     return { code, stdout: fixed(out), stderr: fixed(err) };
   }
 
