@@ -4,7 +4,7 @@ import { doctor } from "./doctor/doctor.ts";
 import { importAccount } from "./import/import.ts";
 import { move } from "./move/move.ts";
 import { orphans } from "./orphans/orphans.ts";
-import { showVersion } from "./show-version.ts";
+import { showVersion } from "./status/show-version.ts";
 import { status } from "./status/status.ts";
 import { formats, structures } from "./terminal/output.ts";
 import { type Terminal, UsageError } from "./terminal/terminal.ts";

@@ -1,12 +1,12 @@
-import { readClusterConfig } from "../config.ts";
-import { textOf } from "../runtime/log.ts";
-import { VERSION_LABEL } from "../schema/contract.ts";
-import { type ClusterFlags, connect } from "./cluster/connect.ts";
-import { operatorLeases } from "./cluster/operators.ts";
-import { isHeld } from "./cluster/running-operator.ts";
-import { type OutputFlags, print } from "./terminal/output.ts";
-import type { Terminal } from "./terminal/terminal.ts";
-import { commit, version } from "./version.ts";
+import { readClusterConfig } from "../../config.ts";
+import { textOf } from "../../runtime/log.ts";
+import { VERSION_LABEL } from "../../schema/contract.ts";
+import { type ClusterFlags, connect } from "../cluster/connect.ts";
+import { operatorLeases } from "../cluster/operators.ts";
+import { isHeld } from "../cluster/running-operator.ts";
+import { type OutputFlags, print } from "../terminal/output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { commit, version } from "../version.ts";
 
 interface Operator {
   namespace: string;
