@@ -348,6 +348,12 @@ describe("what changes the account", () => {
       for (const [, given] of calls) expect(given).toMatch(/^permit\.id,.*permit\.request$/s);
     });
 
+    it("nobody else knows the remotes that can be deleted", () => {
+      const knowing = production.filter((file) => /\b(?:[cC]reatable|[uU]pdatable)Remotes\b/.test(source(file)));
+      const rooms = new Set(knowing.map(part));
+      expect([...rooms].sort()).toEqual(["account", "reconcile"]);
+    });
+
     it("a permit is given by the list alone", () => {
       const giving = reconciling.filter((file) => /\bnew Permit\(/.test(source(file)));
       expect(giving).toEqual([join("src", "reconcile", "decide", "may-delete.ts")]);

@@ -4,7 +4,7 @@ import type { ReconcileContext } from "../context.ts";
 /** One question before something is created, taken or deleted. It may read, and changes nothing. */
 export interface Check<Subject, Name extends string> {
   readonly name: Name;
-  /** One sentence: what it protects. docs/architecture/safety.md prints it. */
+  /** One sentence: what it protects. docs/architecture/checks.md prints it. */
   readonly why: string;
   readonly refuse: (
     context: ReconcileContext,
