@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { addressOf, allPages, titleOf } from "../../site/.vitepress/contents.ts";
+import { searchOptions } from "../../site/.vitepress/search.ts";
 
 /** Builds the site as `npm run docs` does, and reads it as a browser without JavaScript does. */
 const root = join(import.meta.dirname, "../..");
@@ -74,4 +75,45 @@ test("the search has the text of the pages with it, and asks nobody", () => {
   const missing = allPages().filter((page) => !text.includes(`"/${addressOf(page).replace(/(index)?\.md$/, "")}`));
   expect(missing).toEqual([]);
   expect(text.includes('["stalled",')).toBe(true);
+});
+
+/** The search of the site, as the browser has it. */
+async function search(query: string): Promise<string[]> {
+  const [index = ""] = globSync("assets/chunks/@localSearchIndex*.js", { cwd: site });
+  const { default: text } = (await import(join(site, index))) as { default: string };
+  const { default: MiniSearch } = await import(join(root, "site/node_modules/minisearch/dist/es/index.js"));
+  const options = { fields: ["title", "titles", "text"], storeFields: ["title", "titles"], searchOptions };
+  const found: { id: string }[] = MiniSearch.loadJSON(text, options).search(query);
+  return found.map(({ id }) => id.replace(/#.*/, "").replace(/(index)?(\.html)?$/, ""));
+}
+
+test.each([
+  ["wildcard certificate", /^\/how-to\/recipes$/],
+  ["mutual tls", /^\/(how-to\/cert-manager|reference\/certificate-authority)$/],
+  ["kubectl tunnelgateway", /^\/(plugin|commands)$/],
+  ["multi tenant", /^\/tenancy$/],
+  ["publish ssh", /^\/how-to\/recipes$/],
+  ["rotate api key", /^\/how-to\/rotate-a-key$/],
+])("the search for %s finds its page first", async (query, page) => {
+  const [first] = await search(query);
+  expect(first).toMatch(page);
+});
+
+test("each field of the reference has an anchor, and a place in the contents", () => {
+  const html = built("docs/reference/tls-edge.md");
+  for (const field of ["spechostports", "specbackendbackendrefkind", "statustlsterminationterminateat"]) {
+    expect(html).toContain(`id="${field}"`);
+  }
+});
+
+test("lines of commands are marked, and what they print is not", () => {
+  const html = built("docs/plugin.md");
+  expect(html).toMatch(/class="line command"/);
+  const tree = built("docs/screens.md");
+  expect(tree.match(/class="line command"/g)).toHaveLength(1);
+});
+
+test("what is not there has a page that says where to look", () => {
+  const script = globSync("assets/app*.js", { cwd: site }).map((name) => readFileSync(join(site, name), "utf8"));
+  expect([...script, files.get("404.html") ?? ""].join("")).toContain("There is no such page");
 });

@@ -112,6 +112,22 @@ describe.skipIf(!program)(`in a browser${program ? "" : ` (${withoutChromium})`}
     300_000,
   );
 
+  test.each([DESK, { ...DESK, width: 1920 }])(
+    "on a desk of $width pixels no table and no message is cut",
+    async (look) => {
+      const cut: string[] = [];
+      for (const page of allPages()) {
+        await show(page, look);
+        const inside = ".vp-doc table, .vp-doc:not(._commands) .language-text pre";
+        const wide = `[...document.querySelectorAll("${inside}")].filter((one) => one.scrollWidth > one.clientWidth + 1).length`;
+        const count = Number(await browser.evaluate(wide));
+        if (count > 0) cut.push(`${page}: ${count}`);
+      }
+      expect(cut).toEqual([]);
+    },
+    300_000,
+  );
+
   test("the search finds a page", async () => {
     await show("docs/README.md", DESK);
     await browser.evaluate("document.querySelector('.VPNavBarSearch button').click()");

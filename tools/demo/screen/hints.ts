@@ -50,8 +50,8 @@ export function hints(place: Place): Line[] {
     command("kubectl apply -f account"),
 
     title(`Change the account by hand: put right in ${place.resyncSeconds} s, or when asked`),
-    command(`curl -s ${serviceURL}/_control/patch \\`),
-    command(`  -d '["${place.backendID}", {"labels":{"app":"mine"}}]'; echo`),
+    command(`curl -sw '\\n' ${serviceURL}/_control/patch \\`),
+    command(`  -d '["${place.backendID}", {"labels":{"app":"mine"}}]'`),
     command(`kubectl tunnelgateway diff -n ${namespace} gwtg/database`),
     ...lookNow,
 
@@ -63,9 +63,9 @@ export function hints(place: Place): Line[] {
     command(`kubectl -n ${namespace} get gwcmd,gwts`),
 
     title("Take the service away, and bring it back"),
-    command(`curl -s ${serviceURL}/_control/outage -d '[true]'; echo`),
+    command(`curl -sw '\\n' ${serviceURL}/_control/outage -d '[true]'`),
     ...lookNow,
-    command(`curl -s ${serviceURL}/_control/outage -d '[false]'; echo`),
+    command(`curl -sw '\\n' ${serviceURL}/_control/outage -d '[false]'`),
 
     title("With kubectl alone"),
     command("kubectl get tunnelgateway -A"),
