@@ -122,6 +122,22 @@ describe("remotes that are missing", () => {
     for (const object of objects) expect(syncedOf(object)?.reason).toBe("Available");
   });
 
+  it("3.1: count over all GatewayAccounts of the account, few as each has", async () => {
+    scene.accountName = "production";
+    const objects: ManagedObject[] = [];
+    for (const [index, object] of (await given(20)).entries()) {
+      const now = scene.cluster.now(object);
+      scene.cluster.vanish(now);
+      const metadata = { ...now.metadata, namespace: `team-${Math.floor(index / 4)}` };
+      objects.push({ ...now, metadata });
+      scene.cluster.restore({ ...now, metadata });
+    }
+    loseRemotes();
+    await scene.resync(IPPolicy, ...objects);
+    expect(objects.map((object) => syncedOf(object)?.reason)).toEqual(objects.map(() => "AccountMismatch"));
+    expect(rows()).toEqual([]);
+  });
+
   it("are confirmed by a GatewayAccount for its own namespace only, when GatewayAccounts of other namespaces share the account", async () => {
     scene.accountName = "production";
     const objects = await given(10);
