@@ -1,7 +1,122 @@
-import { expect, test } from "vitest";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, it, onTestFinished, test } from "vitest";
 import { useFixedServices } from "../../test/fakes/cli/run.ts";
+import { json, serve } from "../../test/support/gateway-service.ts";
+import { programOf } from "./program.ts";
 
 const { run } = useFixedServices();
+
+/** Each command with the least that it needs. */
+const lines: Readonly<Record<string, string>> = {
+  uninstall: "uninstall --policy delete",
+  doctor: "doctor",
+  import: "import --all",
+  plan: "plan",
+  diff: "diff ippolicy/office",
+  users: "users ippolicy/office",
+  orphans: "orphans",
+  tree: "tree",
+  why: "why tcpedge/db",
+  move: "move ippolicy office headquarters --dry-run",
+  status: "status",
+};
+
+const silent = { say: () => {}, warn: () => {} };
+const { commands } = programOf({ name: "x", terminal: silent, run: async () => 0 }).program;
+const flagsOf = (name: string) => commands.find((one) => one.name() === name)?.options ?? [];
+const having = (flag: string) =>
+  Object.entries(lines).filter(([name]) => flagsOf(name).some(({ long }) => long === flag));
+
+/** A move inside a cluster needs no account. */
+const reading = (flag: string) => having(flag).filter(([name]) => name !== "move");
+
+describe("a flag that several commands have", () => {
+  const shared = ["--kubeconfig", "--context", "--account", "--base-url", "--api-key-file", "--namespace"];
+
+  it.each([
+    ...having("--kubeconfig").map(([, line]) => `${line} --kubeconfig nowhere.yaml`),
+    ...having("--context").map(([, line]) => `${line} --context nowhere`),
+    ...reading("--account").map(([, line]) => `${line} --account nowhere`),
+    ...reading("--api-key-file").map(([, line]) => `${line} --base-url http://127.0.0.1:1 --api-key-file /nowhere`),
+  ])("is heeded by %s", async (line) => {
+    expect(await run(line)).toMatchObject({ code: 1, stderr: expect.stringContaining("nowhere") });
+  });
+
+  it.each(reading("--base-url"))("--base-url and --api-key-file say where %s sends which key", async (_, line) => {
+    const folder = await mkdtemp(join(tmpdir(), "flags-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, "key"), "key-of-file\n");
+    const { url, seen } = await serve((response) => json(response, 200, {}));
+    await run(`${line} --base-url ${url} --api-key-file ${join(folder, "key")}`);
+    expect(seen[0]?.headers.authorization).toBe("Bearer key-of-file");
+  });
+
+  it.each(having("--namespace"))("--namespace moves %s to another one", async (name, line) => {
+    const other = await run(`${line} --namespace other`);
+    // what shows all namespaces takes the flag for the place of the GatewayAccount
+    if (["orphans", "tree"].includes(name)) expect(other).toEqual(await run(line));
+    else expect(other).not.toEqual(await run(line));
+  });
+
+  it("is one of these, and a flag of one command has a test that names both", () => {
+    const root = resolve(import.meta.dirname, "../..");
+    const tests = ["src/cli", "test"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".test.ts"))
+        .map((name) => readFileSync(join(root, folder, name), "utf8")),
+    );
+    const text = tests.join("\n");
+    // -A, --no-headers: below; --deployment: the Job of the chart; --watch: status/watch.test.ts. move reads folders as plan.
+    const elsewhere = [...shared, "--all-namespaces", "--no-headers", "--deployment", "--watch"];
+    const isUsed = (name: string, names: readonly string[]) =>
+      new RegExp(`\\b${name}\\b[^\\n]{0,300}(?<![\\w-])(${names.join("|")})(?![\\w-])`).test(text);
+    const unused = commands.flatMap((command) =>
+      command.options
+        .map(({ long, short }) => [long, short].filter((one) => one !== undefined && one !== null))
+        .filter(([long = ""]) => !elsewhere.includes(long))
+        .filter(([long]) => !(command.name() === "move" && long === "--recursive"))
+        .filter((names) => !isUsed(command.name(), names))
+        .map((names) => `${command.name()} ${names[0]}`),
+    );
+    expect(unused).toEqual([]);
+  });
+});
+
+test.each([
+  ["import --all --name-from id", "name: ipp-nobody"],
+  ["import ippolicies --metadata team=a", undefined],
+  ["import tunnelgroupbackends --selector app=db", "name: bkdtg-1"],
+  ["import tunnelgroupbackends --selector app=shop", undefined],
+  ["import ippolicies --no-mark", "managementPolicy: ObserveOnly"],
+])("%s", async (line, said) => {
+  const { stdout } = await run(line);
+  if (said === undefined) expect(stdout).not.toContain("kind:");
+  else expect(stdout).toContain(said);
+});
+
+test("import --all -o DIR --overwrite writes over what was edited", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "flags-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await run(`import ippolicies -o ${folder}`);
+  const [file = ""] = readdirSync(folder);
+  await writeFile(join(folder, file), "edited");
+  expect((await run(`import ippolicies -o ${folder}`)).stderr).toContain("--overwrite");
+  await run(`import ippolicies -o ${folder} --overwrite`);
+  expect(readFileSync(join(folder, file), "utf8")).toContain("kind: IPPolicy");
+});
+
+test("plan -R reads the folders below a folder", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "flags-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "below"));
+  const policy = { apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", metadata: { name: "below" }, spec: {} };
+  await writeFile(join(folder, "below", "policy.json"), JSON.stringify(policy));
+  expect((await run(`plan -f ${folder}`)).code).toBe(1);
+  expect((await run(`plan -R -f ${folder}`)).stdout).toContain("IPPolicy shop/below");
+});
 
 test.each(["diff ippolicy/office", "tree ippolicy/office", "users ippolicy/office", "why ippolicy/office"])(
   "%s finds an object of another namespace with -A",

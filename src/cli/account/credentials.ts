@@ -60,7 +60,9 @@ export async function findCredentials(flags: AccountFlags): Promise<Credentials>
 }
 
 /** Undefined: the cluster has no such GatewayAccount, or it cannot be reached but the environment names an account. */
-async function ofCluster({ account, context, namespace }: AccountFlags, config: AccountConfig) {
+async function ofCluster({ account, context, kubeconfig, namespace }: AccountFlags, config: AccountConfig) {
+  // A flag that names a cluster may be misspelt. Then another account would be read than the one that is meant.
+  const isNamed = [account, context, kubeconfig].some((flag) => flag !== undefined);
   let isThere = false;
   try {
     await using cluster = connect({ ...config, context });
@@ -70,7 +72,7 @@ async function ofCluster({ account, context, namespace }: AccountFlags, config: 
     return object && (await credentialsOf(object, ref, cluster.client, config));
   } catch (error) {
     // The operator uses this GatewayAccount, whether its key can be read here or not. Another account is not meant.
-    if (isThere || account !== undefined || !config.apiKey) throw error;
+    if (isThere || isNamed || !config.apiKey) throw error;
     return undefined;
   }
 }
