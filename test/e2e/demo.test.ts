@@ -47,11 +47,10 @@ test(
       expect(output).toMatch(/tunnelsession\.tunnelgateway\.dev\/ts-\S+ +eu +linux/);
       expect(output).toContain("agentcommand.tunnelgateway.dev/restart");
       await demo.said("AgentCommand/restart");
-      await demo.said("service  does not answer");
-      await demo.said("service  answers again");
       expect(output).toContain("Plan: 1 to update");
-      expect(output).toContain("ippolicy.tunnelgateway.dev/office created");
+      expect(output).toContain("ippolicy.tunnelgateway.dev/branch-office created");
       if (programs) await expectOrder(demo, output);
+      await expectOutage(demo, commands);
     } finally {
       demo.signal("SIGINT");
       await demo.exited();
@@ -59,6 +58,21 @@ test(
   },
   BUILD_MS,
 );
+
+/** The screen says that the service does not answer, and that it does again, once the operator has looked. */
+async function expectOutage(demo: Child, commands: readonly string[]): Promise<void> {
+  const exports = commands.filter((line) => line.startsWith("export "));
+  const look = commands.find((line) => line.includes("reconcile-requested-at")) ?? "";
+  for (const [on, said] of [
+    [true, "service  does not answer"],
+    [false, "service  answers again"],
+  ] as const) {
+    const change = commands.find((line) => line.includes(`/_control/outage -d '[${on}]'`)) ?? "";
+    const { code, output } = await paste([...exports, change, look]);
+    expect(code, output).toBe(0);
+    await demo.said(said);
+  }
+}
 
 /** The domain had its record when all was Ready. It was deleted by one of the commands, and goes after its record. */
 async function expectOrder(demo: Child, pasted: string): Promise<void> {
