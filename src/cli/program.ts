@@ -256,7 +256,7 @@ const MOVE = `
   move ippolicy office headquarters --rewrite -f DIR/
   move ippolicy team-a/office team-a/office --to-context green
 
-  Creates the new object with adopt.from, releases the remote of the old one to it, waits until it is Ready, and
+  Releases the remote of the old object to the new one, creates that with adopt.from, waits until it is Ready, and
   deletes the old one, if nothing refers to it by name any more. It may end at any moment: run it again to go on.
 
   With --to-context the new object is in another cluster, whose operator uses the same account. The old one is released

@@ -154,11 +154,10 @@ function connect(user: Node, targets: readonly Node[], field: string): void {
 /** Nodes that refer to this one, and nodes that listen at it. */
 export const usersOf = ({ usedBy, listeners }: Node): Node[] => [...usedBy, ...listeners];
 
-/** For messages. A remote without an object is named by its id, and by what people know it by. */
-export function titleOf({ kind, id = "", object, remote }: Node, scope?: Scope): string {
-  if (object) return scope ? nameIn(scope, kind.kind, object.metadata) : `${kind.kind}/${object.metadata.name}`;
-  const known = knownAs(kind, remote);
-  return known ? `${kind.kind} ${id} (${known})` : `${kind.kind} ${id}`;
+/** For messages. A remote without an object is named by its id. */
+export function titleOf({ kind, id, object }: Node, scope?: Scope): string {
+  if (!object) return `${kind.kind} ${id}`;
+  return scope ? nameIn(scope, kind.kind, object.metadata) : `${kind.kind}/${object.metadata.name}`;
 }
 
 /** For a table with a column of its own for namespaces and one for ids. */

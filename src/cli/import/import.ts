@@ -171,10 +171,12 @@ function report(
 ): number {
   const secrets = manifests.flatMap((manifest) => manifest.secrets).length;
   const where = output === undefined ? "" : ` to ${output}`;
-  terminal.warn(`${manifests.length} objects written${where}${problems.length > 0 ? "; this is not all:" : ""}`);
+  terminal.warn(
+    `${manifests.length} ${manifests.length === 1 ? "object" : "objects"} written${where}${problems.length > 0 ? "; this is not all:" : ""}`,
+  );
   if (secrets > 0)
     terminal.warn(
-      `${secrets} of them are only observed until you fill in their Secrets${output ? ": see secrets.yaml.example there" : ", which are at the end"}`,
+      `${secrets} of them ${secrets === 1 ? "is" : "are"} only observed until you fill in ${secrets === 1 ? "its Secret" : "their Secrets"}${output ? ": see secrets.yaml.example there" : ", at the end"}`,
     );
   for (const problem of problems) terminal.warn(problem);
   return problems.length > 0 ? 1 : 0;

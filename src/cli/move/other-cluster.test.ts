@@ -109,7 +109,7 @@ test("the object of the other cluster has the remote and its mark, and the old o
   expectMoved();
   expect(ownerMarkOf(remote() ?? {})).toBe("green/team-a/office");
   expect(reported).toEqual([
-    "Released IPPolicy team-a/office to it",
+    "Released IPPolicy team-a/office to prod/green/team-a/office",
     `Removed the owner mark of IPPolicy team-a/office from ${id}`,
     "Created IPPolicy team-a/office, with adopt.from: team-a/office",
     `IPPolicy team-a/office is Ready, and has ${id}`,

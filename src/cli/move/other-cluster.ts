@@ -9,7 +9,16 @@ import type { AccountReader } from "../account/reader.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { type Move, releaseTarget, textOf } from "./manifest.ts";
-import { createNext, type MoveParts, type Prepared, read, release, titleOf, waitForTakeover } from "./steps.ts";
+import {
+  createNext,
+  type MoveParts,
+  type Prepared,
+  read,
+  refuseUnwanted,
+  release,
+  titleOf,
+  waitForTakeover,
+} from "./steps.ts";
 
 /** What a move to another cluster needs of the account. */
 export interface MoveAccount extends Pick<AccountReader, "get">, Pick<AccountChanges, "removeOwnerMark"> {
@@ -44,11 +53,6 @@ export async function handOverToCluster(
 
 const isHandedOver = ({ old, next }: Prepared): boolean =>
   next?.status?.id !== undefined && next.status.id === old.status?.id;
-
-/** The API server of the other cluster says what it would refuse: a missing right or a spec of another release. */
-async function refuseUnwanted({ there, move }: MoveParts, { manifest }: Prepared): Promise<void> {
-  await there.create(typeOf(customResourceOf(move.kind)), manifest, { dryRun: true });
-}
 
 /** Resolves when the operator of the old object has told that it writes nothing for it any more. */
 async function awaitRelease({ client, move, wait }: MoveParts): Promise<void> {

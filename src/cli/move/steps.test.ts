@@ -72,8 +72,8 @@ test("the new object has the remote, and the old one is gone", async () => {
   await moveWhole(partsOf(office));
   expect(settled()).toEqual({ old: undefined, id, remotes: [[id, "Office"]] });
   expect(reported).toEqual([
+    "Released IPPolicy team-a/office to team-b/office",
     "Created IPPolicy team-b/office, with adopt.from: team-a/office",
-    "Released IPPolicy team-a/office to it",
     `IPPolicy team-b/office is Ready, and has ${id}`,
     `Deleted IPPolicy team-a/office; ${id} stays in the account`,
   ]);

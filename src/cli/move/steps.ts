@@ -161,10 +161,17 @@ async function isMissing(client: MoveClient, type: ResourceType, place: Place): 
 /** Gives the remote to the new object, which is Ready then. The old object is still there. */
 export async function handOver(parts: MoveParts, prepared: Prepared | undefined): Promise<void> {
   if (prepared) {
-    await createNext(parts, prepared);
+    if (!prepared.next) await refuseUnwanted(parts, prepared);
+    // before the new object asks for the remote, which would be told that another one has it
     await release(parts, prepared);
+    await createNext(parts, prepared);
   }
   await waitForTakeover(parts, prepared);
+}
+
+/** The API server says what it would refuse, before anything is changed: a missing right or a spec of another release. */
+export async function refuseUnwanted({ there, move }: MoveParts, { manifest }: Prepared): Promise<void> {
+  await there.create(typeOf(customResourceOf(move.kind)), manifest, { dryRun: true });
 }
 
 /** Does nothing when the new object is there. */
@@ -180,7 +187,7 @@ export async function release({ client, move, tell }: MoveParts, { old }: Prepar
   const { resourceVersion } = old.metadata;
   const metadata = { resourceVersion, annotations: { [annotations.releaseTo]: releaseTarget(move) } };
   await client.patchMerge(typeOf(customResourceOf(move.kind)), move.from, { metadata }).catch(changed(move));
-  tell(`Released ${titleOf(move, move.from)} to it`);
+  tell(`Released ${titleOf(move, move.from)} to ${releaseTarget(move)}`);
 }
 
 /** What a person has to put right before the new object can be Ready. To wait would not help. */

@@ -4,7 +4,7 @@ import { ownerMarkOf } from "../../objects/ownership.ts";
 import { AccountChanges } from "../../plan/account-changes.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
-import { type Node, titleOf, usersOf } from "../graph/graph.ts";
+import { knownAs, type Node, titleOf, usersOf } from "../graph/graph.ts";
 import { isListener } from "../graph/listeners.ts";
 import { type Loaded, load } from "../graph/load.ts";
 import { sessionsOf, sessionsUse } from "../graph/sessions.ts";
@@ -32,7 +32,8 @@ export async function deleteOrphans(nodes: readonly Node[], { flags, loaded, ter
   await using changes = new AccountChanges({ ...credentials, deletesPerMinute, kinds, clusterID, onWait });
   let code = 0;
   for (const node of usersFirst(nodes)) {
-    if (!flags.yes && !(await terminal.ask?.(`Delete ${titleOf(node)}?`))) continue;
+    const known = knownAs(node.kind, node.remote);
+    if (!flags.yes && !(await terminal.ask?.(`Delete ${titleOf(node)}${known && ` (${known})`}?`))) continue;
     const reason = await reasonToKeep(node, changes, flags, terminal);
     if (reason === undefined) terminal.say(`Deleted ${titleOf(node)}`);
     else {

@@ -6,7 +6,7 @@ import type { AccountFlags } from "../account/credentials.ts";
 import { reportPartial } from "../cluster/partial.ts";
 import { includes, placeOf, type Scope } from "../cluster/scope.ts";
 import type { Graph, Node } from "../graph/graph.ts";
-import { knownAs, titleOf, usersOf } from "../graph/graph.ts";
+import { titleOf, usersOf } from "../graph/graph.ts";
 import { type Loaded, load } from "../graph/load.ts";
 import { printNodes } from "../graph/output.ts";
 import { sessionsOf } from "../graph/sessions.ts";
@@ -56,10 +56,7 @@ function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
 function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: Terminal): number {
   const { graph, problems, clusterID, scope } = loaded;
   const isMarked = (node: Node) => markOf(node) !== undefined;
-  const whyOf = (node: Node) => {
-    const known = knownAs(node.kind, node.remote);
-    return { node, why: `${reasonOf(node, loaded)}${known && `: ${known}`}` };
-  };
+  const whyOf = (node: Node) => ({ node, why: reasonOf(node, loaded) });
   const found = [
     ...remotes.filter(isMarked).map(whyOf),
     ...withoutRemote(graph)

@@ -71,8 +71,8 @@ test("an object without a remote says why", async () => {
 
 test.each([
   ["a name that nothing has", ["nothing"], 1, /^There is no object/],
-  ["too many words", ["tcpedge/ssh", "office"], 2, /^Give one object/],
-  ["the same where 2 means a difference", ["tcpedge/ssh", "office", "--detailed-exitcode"], 1, /^Give one object/],
+  ["a kind that is misspelt", ["tcpegde/ssh"], 2, /^There is no kind tcpegde. Did you mean tcpedge\?/],
+  ["the same where 2 means a difference", ["tcpegde/ssh", "--detailed-exitcode"], 1, /^There is no kind tcpegde/],
 ])("%s gets one clear line", async (_, args, code, message) => {
   expect(await run("diff", ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
 });

@@ -42,8 +42,8 @@ test("an object gets another name, and what refers to it follows", async () => {
   const first = await run(...move);
   expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining("Apply the manifests, then run this again") });
   expect(first.stdout.trim().split("\n")).toEqual([
+    `Released IPPolicy ${world.namespace}/office to ${world.namespace}/headquarters`,
     `Created IPPolicy ${world.namespace}/headquarters, with adopt.from: ${world.namespace}/office`,
-    `Released IPPolicy ${world.namespace}/office to it`,
     `IPPolicy ${world.namespace}/headquarters is Ready, and has ${id}`,
     `Rewrote ${file}`,
   ]);

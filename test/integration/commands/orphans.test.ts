@@ -16,7 +16,7 @@ let clusterID: string;
 
 const policy = (name: string, spec: object = {}) => manifest("IPPolicy", name, spec);
 const account = () => manifest("GatewayAccount", "default", { apiKeySecretRef: { name: "key", key: "key" } });
-const orphans = (namespace: string, ...more: string[]) => command(world, ["orphans", ...more, "-n", namespace]);
+const orphans = (namespace: string, ...more: string[]) => command(world, ["orphans", ...more, "-n", namespace, "-A"]);
 const deleteAll = (namespace: string, ...more: string[]) =>
   orphans(namespace, "--unmanaged", "--delete", "--yes", ...more);
 const byFlags = () => ["--base-url", world.simulator.url, "--api-key-file", keyFile];
@@ -89,7 +89,7 @@ test("what an object has stays, whichever of two GatewayAccounts with one key th
     expect(code).toBe(0);
     expect(leftovers(stdout)).toEqual([expect.stringContaining(left)]);
   }
-  const tree = await command(world, ["tree", "-n", a.namespace]);
+  const tree = await command(world, ["tree", "-n", a.namespace, "-A"]);
   for (const name of ["IPPolicy/of-a", "IPPolicy/office", "TCPEdge/ssh", "IPPolicy/own", "ReservedDomain/shop"])
     expect(tree.stdout).toContain(name);
   const users = await command(world, ["users", "ippolicy/office", "-n", b.namespace, ...byFlags()]);
