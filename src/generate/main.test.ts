@@ -13,6 +13,7 @@ async function workspace(): Promise<string> {
   for (const file of [
     "package.json",
     "README.md",
+    "docs/architecture/checks.md",
     "docs/commands.md",
     "docs/install.md",
     "charts/tunnel-gateway-operator/Chart.yaml",
