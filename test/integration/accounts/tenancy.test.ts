@@ -80,7 +80,7 @@ test("the page applies these policies, and shows this namespace and what is refu
   await using shell = await pluginShell(world);
   await symlink(join(directory, ".."), join(shell.directory, "examples"));
   const page = await Page.read("docs/tenancy.md", shell);
-  const heading = "Several teams, one account";
+  const heading = "Multi-tenancy: several teams, one account";
   expect(await page.run(heading)).toContain("tunnelgateway-domains");
   expect(parse(page.take(heading, "yaml"))).toEqual(parse(await readFile(join(directory, "namespace.yaml"), "utf8")));
   expect(await refusal("ReservedDomain", { domain: "example.com" })).toContain(page.take(heading, "text").trim());

@@ -76,7 +76,7 @@ test("tree shows sessions below the credential that they use, and edges below th
   const other = String(control.addSession({ credential_id: "cr_1", region: "eu" })["id"]);
   control.insert("reserved_domains", { domain: "*.shop.example.org" });
   const edge = String(control.insert("edges/tls", { hostports: ["www.shop.example.org:443"] })["id"]);
-  const { code, stdout } = await run("tree");
+  const { code, stdout } = await run("tree", "-A");
   const lines = stdout.split("\n");
   const below = (text: string) => lines[lines.findIndex((line) => line.startsWith(text)) + 1];
   expect(code).toBe(0);
@@ -129,7 +129,7 @@ describe("what nobody manages", () => {
     world.simulator.control.fault({ method: "GET", path: "/edges/tcp", action: { status: 403 } });
     const { code, stderr } = await run("orphans", "--unmanaged", "--delete", "--yes");
     world.simulator.control.clearFaults();
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Nothing is deleted/) });
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Nothing is deleted/m) });
     expect(world.changesSent()).toEqual([]);
   });
 

@@ -91,8 +91,15 @@ test("a resource that cannot be listed is named, and the others are written", as
   expect(objectsIn(stdout).map(({ kind }) => kind)).not.toContain("IPPolicy");
 });
 
+test("an unknown kind is answered by the kind that was meant", async () => {
+  const { code, stderr } = await command(world, ["import", "tcpedgs"]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^There is no kind tcpedgs. Did you mean tcpedge\?/),
+  });
+});
+
 test.each<[what: string, args: string[], env: Record<string, string>, message: RegExp]>([
-  ["an unknown kind", ["import", "tcpedgs"], {}, /^There is no kind, and no id of one, like tcpedgs/],
   [
     "an account that is away",
     ["import", "--all"],
