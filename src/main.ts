@@ -5,6 +5,7 @@ import { ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { faultIn } from "./http/fault.ts";
 import { runOperator } from "./run-operator.ts";
 import { textOf } from "./runtime/log.ts";
+import { sourceStack } from "./runtime/stack.ts";
 import { OPERATOR_NAME } from "./schema/contract.ts";
 
 /** Outside of a cluster, a word of a person starts the operator, so it says first what it is about to manage. */
@@ -17,7 +18,7 @@ async function operate({ yes = false }: { yes?: boolean }): Promise<number> {
 
 function fail(error: unknown): number {
   const stack = faultIn(error)?.stack;
-  const failed = [`Failed: ${textOf(error)}`, ...(stack ? stack.split("\n") : [])];
+  const failed = [`Failed: ${textOf(error)}`, ...(stack ? sourceStack(stack).split("\n") : [])];
   terminalOf({ noColour: true }).warn(error instanceof ConfigError ? error.message.split("\n") : failed);
   return 1;
 }

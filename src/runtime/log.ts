@@ -1,5 +1,6 @@
 import { type DestinationStream, type LoggerOptions, type Logger as Pino, pino } from "pino";
 import { faultIn } from "../http/fault.ts";
+import { sourceStack } from "./stack.ts";
 
 /** `level`, `ts` and `msg` are keys that every line has already. */
 type Fields = Readonly<Record<string, unknown>> & { readonly [key in "level" | "ts" | "msg"]?: never };
@@ -108,7 +109,7 @@ const withErrorText = (fields: Fields): Record<string, unknown> =>
  */
 function stackOf({ error }: { error?: unknown }, level: string | undefined): object {
   const shown = faultIn(error) ?? (level === "error" ? error : undefined);
-  return shown instanceof Error && shown.stack ? { stacktrace: shown.stack } : {};
+  return shown instanceof Error && shown.stack ? { stacktrace: sourceStack(shown.stack) } : {};
 }
 
 /** The message of an error, followed by those of its causes. */

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const [packed] = JSON.parse(await succeeded("npm", ["pack", "--json", `--pack-destination=${directory}`]));
   await succeeded("tar", ["-xzf", packed.filename], directory);
   const installed = join(directory, "package");
-  await symlink(join(unpacked, "lib/node_modules"), join(installed, "node_modules"));
+  await linkPackages(join(installed, "node_modules"));
   const { bin } = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as {
     bin: Record<string, string>;
   };
@@ -48,6 +48,20 @@ beforeAll(async () => {
   }
 });
 afterAll(() => rm(directory, { recursive: true }));
+
+/** What npm would install beside the package: what package-lock.json says of its dependencies, and no other. */
+async function linkPackages(folder: string): Promise<void> {
+  const { packages } = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"));
+  const installed = Object.entries<{ dev?: boolean; devOptional?: boolean }>(packages).flatMap(
+    ([path, { dev, devOptional }]) =>
+      /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && !dev && !devOptional ? [path] : [],
+  );
+  for (const path of installed) {
+    const link = join(folder, path.slice("node_modules/".length));
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(root, path), link);
+  }
+}
 
 const ways: readonly [way: string, folder: () => string][] = [
   ["from a checkout", () => join(root, "bin")],

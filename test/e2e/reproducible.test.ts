@@ -13,7 +13,16 @@ import { BUILD_MS, helmBinary } from "../../tools/cluster/build/build.ts";
  */
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
-const NEEDED = ["src", "charts", "crds", ".ci", "tools/plugin", "LICENSE", ...["package.json", "package-lock.json"]];
+const NEEDED = [
+  "src",
+  "charts",
+  "crds",
+  ".ci",
+  "tools/bundle",
+  "tools/plugin",
+  "LICENSE",
+  ...["package.json", "package-lock.json"],
+];
 
 let clones: string[] = [];
 let path: string;
@@ -26,7 +35,7 @@ afterAll(() => Promise.all(clones.map((directory) => rm(directory, { recursive: 
 
 async function clone(time: Date): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), `clone-${time.getFullYear()}-`));
-  for (const name of [...NEEDED, "tsconfig.json", "tsconfig.build.json"]) {
+  for (const name of [...NEEDED, "tsconfig.json"]) {
     await cp(join(root, name), join(directory, name), { recursive: true });
   }
   for (const file of await filesIn(directory)) await utimes(join(directory, file), time, time);

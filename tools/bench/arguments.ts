@@ -5,7 +5,7 @@ export type Phase = (typeof PHASES)[number];
 
 export const program = defineProgram({
   command: "npm run bench --",
-  about: `Measures the operator, compiled as the image runs it, against a real Kubernetes API server and a simulator of the
+  about: `Measures the operator, bundled as in the image, against a real Kubernetes API server and a simulator of the
 service, each in a process of its own. See docs/performance.md for what the columns mean and what is aimed at.`,
   options: {
     objects: {
@@ -39,7 +39,7 @@ service, each in a process of its own. See docs/performance.md for what the colu
     trickleSeconds: { value: "n", about: "of 20 objects each", initial: 30, read: wholeNumber(1) },
     peer: flag("measure a small operator on controller-runtime as well, and print ratios"),
     limited: flag("with the heap limit that node takes from the chart's memory limit; otherwise without any"),
-    operator: { value: "file", about: "what to measure", initial: "dist/main.js", read: asText },
+    operator: { value: "file", about: "what to measure", initial: "bundle/dist/main.js", read: asText },
     json: { value: "file", about: "write the figures there", initial: undefined, read: asText },
     baseline: {
       value: "file",

@@ -16,7 +16,7 @@ import { verdicts } from "./targets.ts";
 await runProgram(
   program,
   async ({ operator, peer, limited, latency: latencies, trickleSeconds: trickle, json, ...options }) => {
-    if (!existsSync(operator)) throw new UsageError(`${operator} is not there: npm run build makes it`);
+    if (!existsSync(operator)) throw new UsageError(`${operator} is not there: npm run bundle makes it`);
     const baseline: Figures[] = options.baseline ? JSON.parse(await readFile(options.baseline, "utf8")).figures : [];
     const cluster = await startCluster({ onProgress: (line) => console.error(line) });
     try {

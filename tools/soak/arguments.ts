@@ -8,6 +8,6 @@ way, then with nothing to do, and tells whether anything has grown. Exits with 1
     minutes: { value: "n", about: "of random changes and faults", initial: 30, read: positiveNumber, wholeNumber },
     objects: { value: "n", about: "half ReservedDomain, half TunnelGroupBackend", initial: 2000, read: wholeNumber(1) },
     seed: seed("repeats the choices of a run"),
-    operator: { value: "file", about: "what to run", initial: "dist/main.js", read: asText },
+    operator: { value: "file", about: "what to run", initial: "bundle/dist/main.js", read: asText },
   },
 });

@@ -10,7 +10,7 @@ import { table, verdictTable } from "./table.ts";
 import { verdicts } from "./verdict.ts";
 
 await runProgram(program, async ({ operator, seed = randomInt(2 ** 31), ...options }) => {
-  if (!existsSync(operator)) throw new UsageError(`${operator} is not there: npm run build makes it`);
+  if (!existsSync(operator)) throw new UsageError(`${operator} is not there: npm run bundle makes it`);
   const tell = (line: string) => console.error(line);
   const cluster = await startCluster({ onProgress: tell });
   try {

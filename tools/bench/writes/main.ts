@@ -17,11 +17,11 @@ import { type Written, writtenBy } from "./written.ts";
 const program = defineProgram({
   command: "node_modules/.bin/node tools/bench/writes/main.ts",
   about: `Measures what the API server spends on an object of ours and on one of the peer, and what each part of it costs: it
-is given what both operators have written, as it is and with parts left out. Needs dist/, which npm run build makes.`,
+is given what both operators have written, as it is and with parts left out. Needs bundle/, which npm run bundle makes.`,
   options: {
     rounds: { value: "n", about: "with a few objects of each variant in each", initial: 30, read: wholeNumber(1) },
     batch: { value: "n", about: "objects of each kind in a round", initial: 10, read: wholeNumber(1) },
-    operator: { value: "file", about: "what writes first", initial: "dist/main.js", read: asText },
+    operator: { value: "file", about: "what writes first", initial: "bundle/dist/main.js", read: asText },
   },
 });
 
