@@ -123,7 +123,7 @@ export interface Cluster {
    */
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
   /** Kinds whose objects can refer to objects of this kind. */
-  kindsReferringTo(kind: Pick<Kind, "kind">): Kind[];
+  kindsReferringTo(kind: Pick<Kind, "kind">): readonly Kind[];
   /** Throws Outdated when the object is no longer at the given resourceVersion. */
   annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: Intent }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;

@@ -99,7 +99,10 @@ test("each package in it is told, with its licence, and is one that npm installs
     const place = path.slice(0, -"/package.json".length);
     const { version, dev } = packages[place];
     expect({ place, dev }).toEqual({ place, dev: undefined });
-    expect(JSON.parse(await readFile(join(folder, path), "utf8"))).toMatchObject({ version, license: expect.any(String) });
+    expect(JSON.parse(await readFile(join(folder, path), "utf8"))).toMatchObject({
+      version,
+      license: expect.any(String),
+    });
     expect(await readdir(join(folder, place)), place).toContainEqual(expect.stringMatching(/^(un)?licen[cs]e/i));
   }
 });
@@ -112,5 +115,7 @@ test("a stack shows the places in the sources, and Node reads no map at the star
   const main = join(folder, "dist/main.js");
   const lines = (await readFile(main, "utf8")).split("\n");
   const line = lines.findIndex((one) => one.startsWith("async function operate("));
-  expect(sourceStack(`    at operate (${pathToFileURL(main).href}:${line + 1}:16)`)).toMatch(/at operate \(src\/main\.ts:\d+:\d+\)$/);
+  expect(sourceStack(`    at operate (${pathToFileURL(main).href}:${line + 1}:16)`)).toMatch(
+    /at operate \(src\/main\.ts:\d+:\d+\)$/,
+  );
 });

@@ -38,7 +38,8 @@ function loadedWhenNeeded(file: string, name: string): Plugin {
     name: "loaded-when-needed",
     transform(code, id) {
       if (id !== join(root, file)) return undefined;
-      if (!code.includes(written)) throw new Error(`${file} has no ${written} any more: correct ${import.meta.filename}`);
+      if (!code.includes(written))
+        throw new Error(`${file} has no ${written} any more: correct ${import.meta.filename}`);
       // on one line, so the map of the file stays right
       return { code: code.replace(written, `require("${name}")`), map: null };
     },

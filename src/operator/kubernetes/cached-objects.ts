@@ -29,6 +29,8 @@ export class CachedObjects implements Pick<Cluster, Questions> {
   readonly kinds: readonly Kind[];
   readonly #stores: ObjectStores;
   readonly #accounts: AccountSharing;
+  /** For each kind, those that can refer to it. */
+  readonly #referring = new Map<string, readonly Kind[]>();
 
   constructor({ kinds, stores, accounts }: { kinds: readonly Kind[]; stores: ObjectStores; accounts: AccountSharing }) {
     this.kinds = kinds;
@@ -83,12 +85,13 @@ export class CachedObjects implements Pick<Cluster, Questions> {
     return [...byName, ...byID.filter((referrer) => this.shareAccount(referrer.object, object))];
   }
 
-  #referringTo = (reference: string): Referrer[] =>
-    this.kinds.flatMap((kind) =>
-      this.store(kind.kind)
-        .by("references", reference)
-        .map((object) => ({ kind, object })),
-    );
+  #referringTo(reference: string): Referrer[] {
+    const found: Referrer[] = [];
+    for (const kind of this.kinds) {
+      for (const object of this.store(kind.kind).by("references", reference)) found.push({ kind, object });
+    }
+    return found;
+  }
 
   shareAccount(one: ManagedObject, other: ManagedObject): boolean {
     return this.#accounts.isSameAccount(one, other);
@@ -96,8 +99,11 @@ export class CachedObjects implements Pick<Cluster, Questions> {
 
   mayAdopt = (object: ManagedObject): boolean => this.#accounts.mayAdopt(object);
 
-  kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
-    this.kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
+  kindsReferringTo({ kind }: Pick<Kind, "kind">): readonly Kind[] {
+    const known = this.#referring.get(kind) ?? this.kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
+    this.#referring.set(kind, known);
+    return known;
+  }
 
   /** Throws TypeError for a kind that has no store. */
   protected store(kind: string): ObjectStore {

@@ -90,7 +90,7 @@ function stuckBehind(object: ManagedObject, informers: Informers): EnqueueReques
   const reached = [object];
   for (const { kind, metadata } of reached) {
     const reference = referenceKey(kind, metadata.namespace, metadata.name);
-    for (const referrer of [...informers.values()].flatMap(({ store }) => store.by("references", reference))) {
+    for (const referrer of objectsByIndex(informers, "references", reference)) {
       if (stuck.has(referrer) || conditionOf(referrer.status, "Ready")?.reason !== "ReferenceCycle") continue;
       stuck.add(referrer);
       reached.push(referrer);
@@ -115,7 +115,7 @@ function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers
 /** The objects that an entry of the index of references means: one by name, or all with a remote id. */
 function targetsOfReference(reference: string, informers: Informers): ManagedObject[] {
   const [kind = "", namespace, name] = reference.split("/");
-  if (name === undefined) return [...informers.values()].flatMap(({ store }) => store.by("remoteID", reference));
+  if (name === undefined) return objectsByIndex(informers, "remoteID", reference);
   const object = informers.get(kind)?.store.get(`${namespace}/${name}`);
   return object ? [object] : [];
 }
@@ -163,9 +163,16 @@ export function requestsByIndex(
   value: string,
   lane: Lane = "edit",
 ): EnqueueRequest[] {
-  return [...informers].flatMap(([kind, { store }]) =>
-    store.by(index, value).map((object) => requestFor(kind, object, lane)),
-  );
+  return objectsByIndex(informers, index, value).map((object) => requestFor(object.kind, object, lane));
+}
+
+/** Every change asks all stores, and most of them have nothing. */
+function objectsByIndex(informers: Informers, index: IndexName, value: string): ManagedObject[] {
+  const found: ManagedObject[] = [];
+  for (const { store } of informers.values()) {
+    for (const object of store.by(index, value)) found.push(object);
+  }
+  return found;
 }
 
 const requestFor = (kind: string, { metadata }: ManagedObject, lane: Lane): EnqueueRequest => ({

@@ -16,17 +16,19 @@ export class Indexes<T extends KubeObject> {
     for (const name of Object.keys(indexers)) this.#keys.set(name, new Multimap());
   }
 
-  keys(name: string, value: string): Iterable<string> {
+  keys(name: string, value: string): readonly string[] {
     const index = this.#keys.get(name);
     if (!index) throw new Error(`There is no index named ${name}`);
     return index.get(value);
   }
 
   replace(key: string, object: T): void {
+    const entries: string[] = [];
+    for (const name of this.#keys.keys()) {
+      for (const value of this.#valuesOf(name, object)) entries.push(name, value);
+    }
+    if (isSameList(entries, this.#entries.get(key) ?? [])) return;
     this.delete(key);
-    const entries = Object.keys(this.#indexers).flatMap((name) =>
-      this.#valuesOf(name, object).flatMap((value) => [name, value]),
-    );
     if (entries.length === 0) return;
     this.#entries.set(key, entries);
     this.#each(entries, (index, value) => index.add(value, key));
@@ -53,3 +55,7 @@ export class Indexes<T extends KubeObject> {
     }
   }
 }
+
+/** Most changes of an object change none of its entries. */
+const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((text, at) => text === other[at]);

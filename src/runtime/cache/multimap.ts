@@ -1,3 +1,6 @@
+/** Most look-ups find nothing. */
+const NONE: readonly string[] = Object.freeze([]);
+
 /**
  * A map with several values under a key. Most keys have one value, which is stored without a Set: a Set for each key
  * would take more memory than all the values.
@@ -5,9 +8,10 @@
 export class Multimap {
   readonly #values = new Map<string, string | Set<string>>();
 
-  get(key: string): Iterable<string> {
+  get(key: string): readonly string[] {
     const found = this.#values.get(key);
-    return typeof found === "string" ? [found] : (found ?? []);
+    if (found === undefined) return NONE;
+    return typeof found === "string" ? [found] : [...found];
   }
 
   /** Number of keys. */

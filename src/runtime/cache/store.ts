@@ -72,7 +72,7 @@ export class Store<T extends KubeObject = KubeObject> {
 
   /** All objects for which this indexer returned this value. */
   by(index: string, value: string): T[] {
-    return Array.from(this.#indexes.keys(index, value), (key) => this.#objects.get(key) as T);
+    return this.#indexes.keys(index, value).map((key) => this.#objects.get(key) as T);
   }
 
   /**

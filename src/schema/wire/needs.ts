@@ -55,11 +55,19 @@ export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait
 /** The kinds that specs of this schema can refer to. */
 export const targetKindsOf = (schema: z.ZodType): string[] => referencesIn(schema).flatMap(({ kinds }) => kinds);
 
+/** For each kind, by name, the status fields of its objects that other objects send when they refer to them. */
+const allSentStatusFields = memoize((kinds: readonly Pick<Kind, "spec">[]): ReadonlyMap<string, readonly string[]> => {
+  const references = kinds.flatMap(({ spec }) => referencesIn(spec));
+  const fields = references.flatMap(({ kinds: targets, statusField }) =>
+    targets.map((kind) => ({ kind, statusField })),
+  );
+  const byKind = Map.groupBy(fields, ({ kind }) => kind);
+  return new Map([...byKind].map(([kind, some]) => [kind, [...new Set(some.map((one) => one.statusField))]]));
+});
+
 /** The status fields of objects of `kind` that other objects send when they refer to them. */
-export const sentStatusFields = (kind: string, kinds: readonly Pick<Kind, "spec">[]): string[] =>
-  kinds
-    .flatMap(({ spec }) => referencesIn(spec))
-    .flatMap((reference) => (reference.kinds.includes(kind) ? reference.statusField : []));
+export const sentStatusFields = (kind: string, kinds: readonly Pick<Kind, "spec">[]): readonly string[] =>
+  allSentStatusFields(kinds).get(kind) ?? [];
 
 /** All needs of a spec, in the order of its fields. */
 export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
