@@ -52,7 +52,7 @@ export async function diff(words: readonly string[], flags: Flags, terminal: Ter
     if (!isInAccount(node.object))
       throw new CommandError(`${titleOf(node)} is in another account: name it with --account`);
     terminal.progress?.(`Reading the remote of ${titleOf(node)}`);
-    compared.push(await compare(node, { reader, copy, problems }));
+    compared.push(await compare(node.kind, node.object, { reader, copy, problems, missing: problems }));
   }
   return show(compared, problems, flags, terminal);
 }
@@ -76,20 +76,19 @@ export function copyOf(
   });
 }
 
-interface Sides {
+export interface Sides {
   reader: AccountReader;
   copy: ClusterCopy;
   problems: string[];
+  /** What specs refer to and does not exist is told here. Fields that need it are not compared. */
+  missing: string[];
   /** Remotes that a list has shown, by kind. One that is not among them is read. */
   remotes?: ReadonlyMap<Kind, readonly Remote[]>;
 }
 
 /** Compares an object with its remote, field by field. */
-export const compare = ({ kind, object }: Node & { object: ManagedObject }, sides: Sides): Promise<ComparedObject> =>
-  compareObject(kind, object, sides);
-
-export async function compareObject(kind: Kind, object: ManagedObject, sides: Sides): Promise<ComparedObject> {
-  const { copy, problems } = sides;
+export async function compare(kind: Kind, object: ManagedObject, sides: Sides): Promise<ComparedObject> {
+  const { copy } = sides;
   const id = object.status?.id ?? idFromSpec(kind, object, copy) ?? object.spec.adopt?.id;
   const { namespace, name } = object.metadata;
   const about = { kind: kind.kind, namespace, name, ...(id !== undefined && { id }) };
@@ -98,8 +97,8 @@ export async function compareObject(kind: Kind, object: ManagedObject, sides: Si
     const { reason, message } = readyOf({ object });
     return { ...about, inAccount: false, ...(reason && { reason, message }), fields: [] };
   }
-  const { fields, problems: missing } = await compareWithRemote(kind, object, remote, copy);
-  problems.push(...missing.map((problem) => `${kind.kind}/${name}: ${problem}`));
+  const { fields, problems } = await compareWithRemote(kind, object, remote, copy);
+  sides.missing.push(...problems.map((problem) => `${kind.kind}/${name}: ${problem}`));
   return { ...about, inAccount: true, fields };
 }
 

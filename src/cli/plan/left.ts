@@ -3,7 +3,7 @@ import type { Block } from "../../plan/blocks.ts";
 import type { ComparedField } from "../../plan/comparison.ts";
 import type { FieldChange } from "../../plan/field-changes.ts";
 import type { PlannedObject } from "../../plan/planner.ts";
-import { type compare, compareObject } from "../diff/diff.ts";
+import { compare, type Sides } from "../diff/diff.ts";
 
 /**
  * Blocks for objects for which nothing is to be sent although they differ from the account: paused ones, those that only
@@ -11,13 +11,15 @@ import { type compare, compareObject } from "../diff/diff.ts";
  */
 export async function leftBlocks(
   planned: readonly PlannedObject[],
-  sides: Parameters<typeof compare>[1],
+  sides: Omit<Sides, "missing">,
 ): Promise<Map<PlannedObject, Block>> {
   const blocks = new Map<PlannedObject, Block>();
   for (const one of planned) {
     const why = one.after && reasonOf(one.after);
     if (!one.after || !why) continue;
-    const { id, fields } = await compareObject(one.kind, one.after, sides);
+    // Nothing of an object that only observes is ever sent, so what is missing changes nothing.
+    const missing = isObserver(one.after) ? [] : sides.problems;
+    const { id, fields } = await compare(one.kind, one.after, { ...sides, missing });
     const differing = fields.filter(({ state }) => state === "differs");
     if (differing.length === 0) continue;
     const { namespace, name } = one.before.metadata;

@@ -118,6 +118,20 @@ test("a folder with a kustomization is planned as kubectl applies it", async () 
   expect(without).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Install kubectl: -k needs it/) });
 });
 
+test("what an object that only observes refers to may be missing, and one that is managed waits for it", async () => {
+  const target = { monitoring: { api_key: "hush" } };
+  const { id } = world.simulator.control.insert("event_destinations", { format: "json", target });
+  const spec = {
+    format: "json",
+    target: { monitoring: { apiKeyRef: { name: "none", key: "key" } } },
+    adopt: { id: String(id) },
+  };
+  const observing = await file(manifest("EventDestination", "shown", { ...spec, managementPolicy: "ObserveOnly" }));
+  expect(await run("plan", "-f", observing, "--detailed-exitcode")).toMatchObject({ code: 0, stderr: "" });
+  const managing = await file(manifest("EventDestination", "shown", spec));
+  expect((await run("plan", "-f", managing)).stdout).toContain("SecretNotReady");
+});
+
 test("what the service has refused to mark is no change, and the operator that starts next does not send it again", async () => {
   const { control } = world.simulator;
   control.insert("reserved_domains", { domain: "unmarked.example.org" });
