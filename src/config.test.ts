@@ -106,8 +106,21 @@ describe("readConfig", () => {
   });
 
   it("sends no traces without an endpoint", () => {
-    expect(readConfig(least).isTraced).toBe(false);
-    expect(readConfig({ ...least, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).isTraced).toBe(true);
+    expect(readConfig(least).traces).toBeUndefined();
+    expect(readConfig({ ...least, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).traces).toEqual({
+      files: {},
+    });
+  });
+
+  it("sends traces through a proxy of HTTP, or without one", () => {
+    const traced = { ...least, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318", HTTP_PROXY: "proxy.example:3128" };
+    expect(readConfig(traced).traces?.proxy?.host).toBe("proxy.example:3128");
+    expect(readConfig({ ...traced, NO_PROXY: "collector" }).traces?.proxy).toBeUndefined();
+    const elsewhere = { ...traced, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://collector/v1/traces" };
+    expect(readConfig(elsewhere).traces?.proxy).toBeUndefined();
+    const socks = { ...traced, HTTP_PROXY: "socks5://proxy.example" };
+    expect(problem(socks)).toContain("Add the host of the collector to NO_PROXY");
+    expect(readConfig({ ...socks, NO_PROXY: "collector" }).traces).toEqual({ files: {} });
   });
 
   it("counts a namespace once", () => {

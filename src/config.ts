@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import * as z from "zod";
-import { type Proxies, parseProxy } from "./http/proxies.ts";
+import { type Proxies, parseProxy, proxyFor } from "./http/proxies.ts";
 import { DEFAULT_INSTALLATION } from "./schema/contract.ts";
 import { type LabelSelector, LabelSelectorError, parseLabelSelector } from "./schema/label-selector.ts";
 
@@ -199,6 +199,13 @@ export interface ClusterConfig {
   proxies: Proxies;
 }
 
+/** The way to a collector. The packages for traces read where it is themselves, and know no proxies. */
+export interface TracesConfig {
+  readonly proxy: URL | undefined;
+  /** Files with PEM, for a collector with https. */
+  readonly files: { readonly [part in "ca" | "cert" | "key"]: string | undefined };
+}
+
 export interface Config extends ClusterConfig {
   baseURL: string;
   /** Reads the key again for each request, so that a new one is used without a restart. */
@@ -239,8 +246,8 @@ export interface Config extends ClusterConfig {
   externalDNSNamespaces: readonly string[];
   /** DNS servers for queries, each as `address` or `address:port`. Empty: the resolvers of the system. */
   dnsResolvers: readonly string[];
-  /** Sends traces to a collector. The packages for it read where that is. */
-  isTraced: boolean;
+  /** Sends traces to a collector. Undefined: no traces. */
+  traces: TracesConfig | undefined;
   /** Keeps `rightsBinding` from being deleted before the last object of its namespace. */
   keepRightsBinding: boolean;
   /** Where the operator has the right to write Secrets. Undefined: in all namespaces that it watches. */
@@ -276,10 +283,21 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     externalDNS: values.EXTERNAL_DNS,
     externalDNSNamespaces: values.EXTERNAL_DNS_NAMESPACES,
     dnsResolvers: values.DNS_RESOLVERS,
-    isTraced: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+    traces: tracesOf(values, env),
     keepRightsBinding: values.KEEP_RIGHTS_BINDING,
     secretWriteNamespaces: written(values.SECRET_WRITE_NAMESPACES),
   };
+}
+
+function tracesOf(values: z.output<typeof environment>, env: NodeJS.ProcessEnv): Config["traces"] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = values;
+  if (collector === undefined) return undefined;
+  // as the packages choose
+  const of = (name: string) => env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`];
+  const proxy = proxyFor(clusterOf(values).proxies, URL.parse(of("ENDPOINT") ?? "") ?? new URL(collector));
+  const files = { ca: of("CERTIFICATE"), cert: of("CLIENT_CERTIFICATE"), key: of("CLIENT_KEY") };
+  if (proxy?.protocol !== "socks5:") return { proxy, files };
+  throw new ConfigError("Add the host of the collector to NO_PROXY: traces cannot pass a SOCKS proxy");
 }
 
 /** Reads the variables of commands that do not use the service. Throws ConfigError. */

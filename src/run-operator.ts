@@ -40,7 +40,7 @@ export async function runOperator(
     labels: { [VERSION_LABEL]: own },
     annotations: operator.leaseAnnotations(),
   }));
-  const tracing = config.isTraced ? await startTracing(own) : undefined;
+  const tracing = config.traces && (await startTracing(own, config.traces));
   const operator = createOperator({
     config,
     kinds,

@@ -1,5 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { readFileSync } from "node:fs";
+import type { Agent } from "node:http";
 import type { Attributes, Context, Tracer } from "@opentelemetry/api";
+import type { TracesConfig } from "../config.ts";
 import type { ExchangeEvent } from "../gateway/client.ts";
 import { conditionOf, type Status } from "../objects/object.ts";
 import type { Request, Result } from "../runtime/controller/controller.ts";
@@ -26,11 +29,11 @@ interface Running {
 
 /**
  * Sends spans with OTLP over HTTP to the address in `OTEL_EXPORTER_OTLP_ENDPOINT`; the packages read that, and the other
- * variables for the exporter. They are loaded only here. A collector that is away costs nothing but its spans.
+ * variables for the exporter. They know no proxies. They are loaded only here. A collector that is away costs nothing but its spans.
  *
  * No span has a message, a body or a query: names of objects, ids, reasons and codes are all that leaves the process.
  */
-export async function startTracing(version: string): Promise<Tracing> {
+export async function startTracing(version: string, { proxy, files }: TracesConfig): Promise<Tracing> {
   const [
     api,
     { BatchSpanProcessor, TracerProvider },
@@ -43,11 +46,22 @@ export async function startTracing(version: string): Promise<Tracing> {
     import("@opentelemetry/resources"),
   ]);
   const service = resourceFromAttributes({ "service.name": OPERATOR_NAME, "service.version": version });
+  const exporter = new OTLPTraceExporter(
+    proxy ? { httpAgentOptions: (protocol) => agentThrough(proxy, files, protocol) } : {},
+  );
   const provider = new TracerProvider({
     resource: defaultResource().merge(service),
-    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
   return tracingWith(provider.getTracer(OPERATOR_NAME, version), api, () => provider.shutdown());
+}
+
+/** The agent that the exporter would make itself, but with a proxy on the way. */
+async function agentThrough(proxy: URL, files: TracesConfig["files"], protocol: string): Promise<Agent> {
+  const common = { keepAlive: true, proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } };
+  if (protocol === "http:") return new (await import("node:http")).Agent(common);
+  const given = Object.entries(files).flatMap(([part, file]) => (file ? [[part, readFileSync(file)]] : []));
+  return new (await import("node:https")).Agent({ ...common, ...Object.fromEntries(given) });
 }
 
 type Api = Pick<typeof import("@opentelemetry/api"), "ROOT_CONTEXT" | "SpanKind" | "SpanStatusCode" | "trace">;
