@@ -164,6 +164,7 @@ const status = z.object({
       ).optional(),
       requestsPerMinute: count("How many the operator may send in a minute. 0: no limit.").optional(),
       pausedUntil: text("When the pause ends that the service has asked for. Unset: it has asked for none.").optional(),
+      waiting: count("How many requests wait for their turn. Unset: none.").optional(),
       lastList: text("When the latest complete list of any of its resources began. Unset: there was none.").optional(),
     }),
     "Accounts that objects belong to.",

@@ -145,6 +145,12 @@ export const isAsSpecified = (object: ManagedObject): boolean => {
   return status === "True" && observedGeneration === object.metadata.generation && !isDeleting(object);
 };
 
+/** Whether the operator has not looked at the object yet. */
+export const isPending = ({ status, metadata }: ManagedObject): boolean =>
+  status?.id === undefined &&
+  metadata.deletionTimestamp === undefined &&
+  (conditionOf(status, "Ready")?.reason ?? "Pending") === "Pending";
+
 /** Whether the annotation reconcile-requested-at asks for a reconcile that has not been done yet. */
 export function isReconcileRequested(object: ManagedObject): boolean {
   const requested = reconcileRequestedAt(object);

@@ -1,5 +1,6 @@
 import type { Account } from "../account/account.ts";
 import type { ObjectMemory } from "../account/object-memory.ts";
+import type { RequestBudget } from "../account/requests/request-budget.ts";
 import { Turn } from "../account/requests/turn.ts";
 import type { Config } from "../config.ts";
 import type { ManagedObject } from "../objects/object.ts";
@@ -104,9 +105,9 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
 }
 
 /** Undefined also where the object has no account. */
-function pauseEndOf(accounts: Accounts, object: ManagedObject): Date | undefined {
+function budgetOf(accounts: Accounts, object: ManagedObject): RequestBudget | undefined {
   try {
-    return accounts.accountOf(object).turns.budget.pauseEnd;
+    return accounts.accountOf(object).turns.budget;
   } catch {
     return undefined;
   }
@@ -146,7 +147,7 @@ async function reconcileObject(
     isClusterIDSet: config.clusterID !== undefined,
     lane: laneOf(priority),
     specifiedAccountName: accounts.specifiedNameOf(object),
-    pauseEnd: () => pauseEndOf(accounts, object),
+    budget: () => budgetOf(accounts, object),
     state: {},
     changes: [],
     get account() {

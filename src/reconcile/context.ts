@@ -9,7 +9,7 @@ import {
   type UpdatableRemotes,
 } from "../account/remotes/remotes.ts";
 import type { RequestOptions } from "../account/requests/calls.ts";
-import type { Lane } from "../account/requests/request-budget.ts";
+import type { Lane, RequestBudget } from "../account/requests/request-budget.ts";
 import type { Turn } from "../account/requests/turn.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
@@ -136,8 +136,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Unset: this reconcile is never postponed. */
   readonly turn?: Turn;
-  /** The end of the pause that the service has asked for, also while `account` throws. Unset: `account` knows it. */
-  readonly pauseEnd?: () => Date | undefined;
+  /** The request budget, also while `account` throws. Unset: that of `account`. */
+  readonly budget?: () => RequestBudget | undefined;
   /** The GatewayAccount that `account` belongs to; empty for the operator's own credentials. */
   readonly accountName: string;
   /** The GatewayAccount that the spec asks for; empty for the operator's own credentials. */

@@ -116,6 +116,54 @@ describe("while the service asks for a pause", () => {
   });
 });
 
+describe("while many requests wait for their turn", () => {
+  const waiting = "Waiting for its turn, no action is needed: at most 100 requests are sent in a minute";
+
+  /** So many that the last one waits for about this long. */
+  function fill(seconds: number): void {
+    const { budget } = scene.account.turns;
+    while (budget.tryAcquire("edit"));
+    for (let count = 0; count < (seconds * 100) / 60; count += 1) void budget.acquire("edit");
+  }
+
+  beforeEach(() => {
+    scene = new Scene({ requestsPerMinute: 100 });
+  });
+
+  it("a new object says so by one write, without an event, and is created in its turn", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", {});
+    fill(40);
+    const result = await attempt(object);
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "Unknown", reason: "Pending", message: waiting });
+    expect(scene.cluster.now(object).status?.["columns"]).toEqual({ reason: "Pending", message: waiting });
+    await attempt(object);
+    expect([scene.cluster.writes.length, scene.gateway.takeCalls()]).toEqual([1, []]);
+    await untilDue(result);
+    for (let next = await attempt(object); "when" in next; next = await attempt(object)) await untilDue(next);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.cluster.events).toEqual([]);
+  });
+
+  it("of some seconds, nothing is written", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", {});
+    fill(20);
+    expect(await attempt(object)).toMatchObject({ when: expect.any(Promise) });
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
+  it("an edit waits without a word: its object reads as not up to date", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    const edited = scene.cluster.apply(IPPolicy, "office", { description: "edited" });
+    fill(40);
+    await attempt(edited);
+    const before = scene.cluster.writes.length;
+    await attempt(edited);
+    expect(scene.cluster.writes.length).toBe(before);
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", reason: "Available" });
+    expect(scene.condition(object, "Ready")?.observedGeneration).not.toBe(edited.metadata.generation);
+  });
+});
+
 test("an object whose list does not arrive reports that, and does not wait for the next list", async () => {
   const object = await scene.given(IPPolicy, "office");
   scene.restart();

@@ -1,9 +1,17 @@
-import { LONG_PAUSE_MS } from "../account/requests/request-budget.ts";
+import { LONG_PAUSE_MS, LONG_WAIT_MS } from "../account/requests/request-budget.ts";
 import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
-import { hasOnlyObserved, isAsSpecified, isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
+import {
+  hasOnlyObserved,
+  isAsSpecified,
+  isDeleting,
+  isObserveOnly,
+  isPaused,
+  isPending,
+  isReleased,
+} from "../objects/object.ts";
 import { leavesItsRemote } from "../objects/origin.ts";
 import { Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
 import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
@@ -69,21 +77,28 @@ async function attempt(context: ReconcileContext, options: RequeueOptions): Prom
     return resultOf(context, outcome, options);
   } catch (error) {
     if (!(error instanceof Postponed)) throw error;
-    await reportPause(context);
+    await reportWait(context);
     return { when: error.until };
   }
 }
 
 /**
- * Says in the status that the object waits because the service has asked for a pause, once for each pause. An object
- * that is as specified has nothing to wait for: only its next look at the account comes later.
+ * Says in the status for what the object waits, once: for the end of a pause that the service has asked for, or, if nobody
+ * has looked at it yet, for its turn among many. An object that is as specified has nothing to wait for: only its next
+ * look at the account comes later.
  */
-async function reportPause(context: ReconcileContext): Promise<void> {
+async function reportWait(context: ReconcileContext): Promise<void> {
   const { object, clock } = context;
-  const end = context.pauseEnd ? context.pauseEnd() : accountOf(context)?.turns.budget.pauseEnd;
-  if (!end || end.getTime() - clock.date().getTime() < LONG_PAUSE_MS || isAsSpecified(object)) return;
-  const message = `Waiting until ${timestamp(end.getTime())}, no action is needed: the service has had too many requests and asked for a pause`;
-  await report(context, { type: "unfinished", error: new Waiting("RateLimited", message) });
+  const budget = context.budget ? context.budget() : accountOf(context)?.turns.budget;
+  if (!budget || isAsSpecified(object)) return;
+  const { pauseEnd, waitMs, perMinute } = budget;
+  if (pauseEnd && pauseEnd.getTime() - clock.date().getTime() >= LONG_PAUSE_MS) {
+    const message = `Waiting until ${timestamp(pauseEnd.getTime())}, no action is needed: the service has had too many requests and asked for a pause`;
+    await report(context, { type: "unfinished", error: new Waiting("RateLimited", message) });
+  } else if (!pauseEnd && waitMs >= LONG_WAIT_MS && isPending(object)) {
+    const message = `Waiting for its turn, no action is needed: at most ${perMinute} requests are sent in a minute`;
+    await report(context, { type: "queued", message });
+  }
 }
 
 async function reconcileObject(context: ReconcileContext): Promise<Outcome | "deleted"> {

@@ -21,7 +21,7 @@ export interface RequeueOptions {
 
 /** When an object is due again after a reconcile with this outcome. */
 export function resultOf(context: ReconcileContext, outcome: Outcome, options: RequeueOptions): Result {
-  if (outcome.type === "paused" || outcome.type === "released") return {};
+  if (outcome.type === "paused" || outcome.type === "released" || outcome.type === "queued") return {};
   if (outcome.type === "unfinished") return resultOfError(context, outcome.error, options);
   const times = [outcome.readiness.afterSeconds, outcome.afterSeconds, ...requeueTimes(context, options)].filter(
     (seconds) => seconds !== undefined,

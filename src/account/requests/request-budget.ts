@@ -37,6 +37,8 @@ const LONGEST_PASSED_OVER = 8;
 const MINUTE_MS = 60_000;
 /** A pause of at least this length stands in statuses. A shorter one is over before anybody reads them. */
 export const LONG_PAUSE_MS = 5_000;
+/** A new object says that it waits for its turn if that takes at least this long. */
+export const LONG_WAIT_MS = 30_000;
 /** A 429 lowers the rate to this share. The rate then recovers by a tenth of the full rate per minute. */
 const SLOWDOWN = 0.7;
 const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
@@ -103,6 +105,21 @@ export class RequestBudget {
   /** When the pause ends, by the calendar. Undefined: there is no pause. */
   get pauseEnd(): Date | undefined {
     return this.isPaused ? this.#pauseEnd : undefined;
+  }
+
+  /** How many requests wait for their turn. */
+  get waiting(): number {
+    return lines.reduce((sum, line) => sum + this.#queues[line].size, 0);
+  }
+
+  /** Within how many milliseconds all that wait now may be sent, if there is no pause. */
+  get waitMs(): number {
+    const { perMinute } = this.#options;
+    return perMinute === 0 ? 0 : Math.max(this.waiting - this.#tokens, 0) / this.#perMs();
+  }
+
+  get perMinute(): number {
+    return this.#options.perMinute;
   }
 
   /** Gives a token back that was not used. During a pause it is void: it was taken before the pause. */

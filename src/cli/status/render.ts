@@ -136,14 +136,15 @@ const accountRow =
   };
 
 function trafficOf(
-  { requestsInLastMinute, requestsPerMinute, lastList, pausedUntil }: Summary["accounts"][number],
+  { requestsInLastMinute, requestsPerMinute, lastList, pausedUntil, waiting }: Summary["accounts"][number],
   now: number,
 ): string {
   if (requestsInLastMinute === undefined) return "";
   const budget = requestsPerMinute ? ` of ${requestsPerMinute}` : "";
   const listed = lastList === undefined ? "not listed yet" : `listed ${ageOf(lastList, now)} ago`;
   const pause = pausedUntil === undefined ? "" : `, paused by the service until ${pausedUntil}`;
-  return `${requestsInLastMinute}${budget} requests in the last minute, ${listed}${pause}`;
+  const queue = waiting === undefined ? "" : `, ${waiting} wait for their turn`;
+  return `${requestsInLastMinute}${budget} requests in the last minute${queue}, ${listed}${pause}`;
 }
 
 const objectRow = ({ kind, all, ready, others }: Summary["objects"][number]): Row => [

@@ -41,6 +41,8 @@ interface Traffic {
   lastList?: string;
   /** When the pause ends that the service has asked for. */
   pausedUntil?: string;
+  /** How many requests wait for their turn. */
+  waiting?: number;
 }
 
 export interface Summary {
@@ -164,9 +166,9 @@ interface Said {
 function saidBy(leases: readonly Lease[]): ReadonlyMap<string, Said> {
   const said = new Map<string, Said>();
   for (const { requestsPerMinute, accounts } of leases.flatMap((lease) => figuresOn(lease) ?? []))
-    for (const { name, requests: requestsInLastMinute, listed, pausedUntil, problem } of accounts) {
-      const pause = pausedUntil && { pausedUntil };
-      const traffic = { requestsInLastMinute, requestsPerMinute, ...(listed && { lastList: listed }), ...pause };
+    for (const { name, requests: requestsInLastMinute, listed, pausedUntil, waiting, problem } of accounts) {
+      const waits = { ...(pausedUntil && { pausedUntil }), ...(waiting && { waiting }) };
+      const traffic = { requestsInLastMinute, requestsPerMinute, ...(listed && { lastList: listed }), ...waits };
       said.set(name, { traffic, problem });
     }
   if (leases.length > 1) said.delete("");

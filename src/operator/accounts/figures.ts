@@ -15,10 +15,12 @@ export function figuresOf(all: readonly SharedAccount[], requestsPerMinute: numb
       const problem = problemOf(account);
       const { listedAt } = account;
       const listed = listedAt !== undefined && new Date(clock.date().getTime() - (clock.now() - listedAt));
-      const pause = account.turns.budget.pauseEnd?.toISOString();
+      const { pauseEnd, waiting } = account.turns.budget;
+      const pause = pauseEnd?.toISOString();
       const rest = {
         requests,
         ...(pause && { pausedUntil: pause }),
+        ...(waiting > 0 && { waiting }),
         ...(listed && { listed: listed.toISOString() }),
         ...(problem && { problem }),
       };

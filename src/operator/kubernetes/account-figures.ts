@@ -19,6 +19,8 @@ const figures = z.object({
       listed: z.string().optional(),
       /** The end of the pause that the service has asked for, in RFC 3339. Unset: there is none. */
       pausedUntil: z.string().optional(),
+      /** How many requests wait for their turn. Unset: none. */
+      waiting: z.number().optional(),
       /** Why requests or changes are stopped. */
       problem: z.string().optional(),
     }),

@@ -1,6 +1,13 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { ANNOTATIONS_VALID } from "../../objects/conditions.ts";
-import { conditionOf, isDeleting, isObserveOnly, type ManagedObject, type Status } from "../../objects/object.ts";
+import {
+  type Condition,
+  conditionOf,
+  isDeleting,
+  isObserveOnly,
+  type ManagedObject,
+  type Status,
+} from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
 import type { EventDraft } from "../cluster.ts";
 import type { Change, ReconcileContext } from "../context.ts";
@@ -69,10 +76,14 @@ function replacementEvent(
   return { type: "Normal", reason: "Updating", action: "Create", note: `Created ${id} in place of ${what}` };
 }
 
+/** An object that nobody has looked at has no status, or the one of its schema. */
+const isSameTransition = (was: Condition | undefined, is: Condition): boolean =>
+  was ? was.status === is.status && was.reason === is.reason : is.reason === "Pending";
+
 function transitionEvents(object: ManagedObject, after: Status): EventDraft[] {
   const drafts = ["Ready", "Synced", "Drifted", "Paused", ANNOTATIONS_VALID].flatMap((type): EventDraft[] => {
     const [was, is] = [conditionOf(object.status, type), conditionOf(after, type)];
-    if (!is || (was?.status === is.status && was.reason === is.reason)) return [];
+    if (!is || isSameTransition(was, is)) return [];
     if (is.status === "True" && (!was || was.reason === "Pending"))
       return type === "Drifted" ? [transitionEvent(object, is)] : [];
     return [transitionEvent(object, is)];

@@ -26,6 +26,8 @@ export type Outcome =
   /** `judged`: unset if the remote is not known. */
   | { type: "unfinished"; error: ReconcileError; judged?: KindReadiness | undefined }
   | { type: "paused" }
+  /** A new object waits for its turn. */
+  | { type: "queued"; message: string }
   /** The operator does not manage the remote for this object any more, so that another object can take it. */
   | { type: "released"; message: string; isHandedOver: boolean };
 
@@ -69,6 +71,11 @@ function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: numbe
   const before = object.status ?? {};
   // Don't set observedGeneration: an edit that is made during the pause must not count as carried out.
   if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, pausedBy(object), now) };
+  if (outcome.type === "queued") {
+    const { message } = outcome;
+    const draft: ConditionDraft = { type: "Ready", status: "Unknown", reason: "Pending", message };
+    return { ...before, conditions: [toCondition(object, draft, now)] };
+  }
   if (outcome.type === "released") {
     const released = { ...paused, reason: "Released", message: outcome.message };
     const given = outcome.isHandedOver && { holds: false };

@@ -31,6 +31,8 @@ export interface SceneOptions {
   isClusterIDSet?: boolean;
   /** Default: no limit. */
   deletesPerMinute?: number;
+  /** Default: no limit. */
+  requestsPerMinute?: number;
   /** Whether operations that the API page does not document are tried. Default true. */
   undocumented?: boolean;
   /** Kinds in addition to those of the operator. */
@@ -274,7 +276,7 @@ export class Scene {
     const account: Account = new Account({
       client: keyNow ? keyedClient(keyNow, (read) => this.#use(digestOf(read))) : gateway.asClient(),
       ...(keyNow && { key }),
-      budget: new RequestBudget({ perMinute: 0, clock }),
+      budget: new RequestBudget({ perMinute: this.#options.requestsPerMinute ?? 0, clock }),
       clock,
       deadlineMs: DEADLINE_MS,
       undocumented: this.#options.undocumented ?? true,
