@@ -320,6 +320,8 @@ export interface AccountConfig extends ClusterConfig {
   /** The most remotes that a command deletes in a minute; 0: no limit. */
   deletesPerMinute: number;
   requestSeconds: number;
+  /** As for the operator. */
+  dnsResolvers: readonly string[];
 }
 
 const account = z
@@ -334,6 +336,7 @@ const account = z
     REQUESTS_PER_MINUTE: count.prefault("100"),
     MAX_DELETES_PER_MINUTE: count.prefault("60"),
     REQUEST_TIMEOUT: duration.prefault("30s"),
+    DNS_RESOLVERS: servers,
   })
   .refine(mayBePlaintext, plaintextProblem);
 
@@ -353,6 +356,7 @@ export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.Pro
     requestsPerMinute: values.REQUESTS_PER_MINUTE,
     deletesPerMinute: values.MAX_DELETES_PER_MINUTE,
     requestSeconds: values.REQUEST_TIMEOUT,
+    dnsResolvers: values.DNS_RESOLVERS,
   };
 }
 

@@ -67,7 +67,10 @@ const arrows: Record<string, readonly string[]> = {
   schema: ["gateway"],
   kinds: ["schema", "gateway"],
   generate: ["cli", "reconcile/decide", "kinds", "schema", "gateway"],
-  plan: ["reconcile", "reconcile/desired", "reconcile/use", "operator/kubernetes", ...reconciler, ...runtime],
+  plan: [
+    ...["reconcile", "reconcile/desired", "reconcile/use", "operator/kubernetes", "operator/dns"],
+    ...[...reconciler, ...runtime],
+  ],
   cli: ["config", "http", "plan", "operator/kubernetes", "operator/installations", "kinds", ...reconciler, ...runtime],
   objects: ["schema", "gateway", "runtime"],
   account: [...account, ...ground],

@@ -5,6 +5,8 @@ import { reconcileErrorOf } from "../objects/map-error.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { type Owner, ownerOf } from "../objects/ownership.ts";
 import type { ReconcileError } from "../objects/reconcile-error.ts";
+import { RecordChecker } from "../operator/dns/record-checker.ts";
+import { resolverFor } from "../operator/dns/resolver.ts";
 import { deleteLeftover, isTurnAwaited, removeOwnerMark } from "../reconcile/by-hand.ts";
 import type { ReconcileContext } from "../reconcile/context.ts";
 import type { DNS } from "../reconcile/dns.ts";
@@ -17,19 +19,14 @@ export interface AccountChangesOptions extends Omit<CommandAccountOptions, "cloc
   kinds: readonly Kind[];
   /** The id of the cluster in owner marks. */
   clusterID: string;
+  /** Empty: those of the system. */
+  dnsResolvers: readonly string[];
   /** Called while a deletion waits for its turn. */
   onWait?: (why: string) => void;
 }
 
 /** How often a change is tried that the service answers with 429, or that was checked too long ago. */
 const ATTEMPTS = 5;
-
-/** A person has asked for the deletion, and no object says whose DNS records those of a leftover are. */
-const noRecords: DNS = {
-  externalDNS: false,
-  mayWrite: () => false,
-  check: async () => ({ state: "missing" }),
-};
 
 /**
  * What commands change in an account. As in a plan, the reconciler works on a copy of the cluster. Here the account is
@@ -39,9 +36,12 @@ export class AccountChanges implements AsyncDisposable {
   readonly #options: AccountChangesOptions;
   readonly #opened: CommandAccount;
   readonly #memory: ObjectMemory;
+  readonly #dns: DNS;
 
   constructor(options: AccountChangesOptions) {
     this.#options = options;
+    const resolver = resolverFor(options.dnsResolvers);
+    this.#dns = new RecordChecker({ resolver, clock: systemClock, externalDNS: false, mayWrite: () => false });
     this.#memory = new ObjectMemory({ clock: systemClock, deadlineMs: options.requestSeconds * 1000 });
     this.#opened = openForCommand({ ...options, clock: systemClock, userAgent: OPERATOR_NAME, undocumented: true });
   }
@@ -104,6 +104,7 @@ export class AccountChanges implements AsyncDisposable {
       mayAdopt: () => true,
     });
     const { account } = this.#opened;
+    const dns = this.#dns;
     const memory = this.#memory;
     return () => ({
       kind,
@@ -114,7 +115,7 @@ export class AccountChanges implements AsyncDisposable {
       record: memory.of(object),
       owner,
       clock: systemClock,
-      dns: noRecords,
+      dns,
       isClusterIDSet: true,
       lane: "edit",
       signal: account.signal,
@@ -149,7 +150,8 @@ function standIn(kind: Kind, id: string, { namespace, name }: Owner, ofKind: rea
       finalizers: [FINALIZER],
       deletionTimestamp: new Date().toISOString(),
     },
-    spec: { deletionPolicy: "Delete" },
+    // the records that an object has asked for may have stayed with the remote
+    spec: { deletionPolicy: "Delete", dns: { check: true } },
     status: { id, origin: "Created" },
   };
 }

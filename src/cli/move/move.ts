@@ -119,9 +119,9 @@ async function handOverByAccount(parts: MoveParts, prepared: Prepared | undefine
   const clusterID = config.clusterID ?? (await clusterIDOf(parts.client));
   if (clusterID === undefined)
     throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
-  const { deletesPerMinute } = config;
+  const { deletesPerMinute, dnsResolvers } = config;
   await using reader = new AccountReader(credentials);
-  await using changes = new AccountChanges({ ...credentials, deletesPerMinute, kinds, clusterID });
+  await using changes = new AccountChanges({ ...credentials, deletesPerMinute, dnsResolvers, kinds, clusterID });
   await handOverToCluster(parts, prepared, {
     clusterID,
     get: (resource, id) => reader.get(resource, id),

@@ -42,7 +42,7 @@ async function sendInTurn(context: ReconcileContext, permit: Permit, way: WayToD
   const { account, kind } = context;
   const { id } = permit;
   // The records of a remote that was replaced are those of the one that the object has now.
-  if (way !== "replaced") await withdrawRecords(context, id);
+  if (way !== "replaced") await withdrawRecords(context, id, way === "leftover");
   // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
   // that turn.
   await account.turns.hold(requestOptions(context));

@@ -18,9 +18,10 @@ const LOOK_SECONDS = 60;
 /**
  * Call it before the remote is released. Deletes the DNSEndpoint of the object, and throws Waiting until the resolver
  * no longer finds the records. A record that is left would point to a name that somebody else can reserve. The wait
- * ends after ten minutes, or after the TTL of the records and two looks of external-dns if that is less.
+ * ends after ten minutes, or after the TTL of the records and two looks of external-dns if that is less. A person who
+ * deletes a leftover has asked for no wait: it stays while the resolver finds its records.
  */
-export async function withdrawRecords(context: ReconcileContext, id: string): Promise<void> {
+export async function withdrawRecords(context: ReconcileContext, id: string, isLeftover = false): Promise<void> {
   const { kind, object, cluster, clock } = context;
   const { writes, looks, externalDNS } = settingsOf(context);
   const mayHaveRecords = writes || looks || conditionOf(object.status, "DNSReady") !== undefined;
@@ -34,6 +35,7 @@ export async function withdrawRecords(context: ReconcileContext, id: string): Pr
   const remaining = await remainingOf(context, records, withdrawal.began);
   const limit = externalDNS.ttl === undefined ? LONGEST_MS : Math.min(externalDNS.ttl * 1000 + PROVIDER_MS, LONGEST_MS);
   const left = limit - (clock.now() - withdrawal.began);
+  if (remaining && isLeftover) throw recordsOfLeftover(remaining);
   if (remaining && left > 0) throw stillThere(context, remaining, left);
   if (remaining) {
     const note = `Delete the DNS record ${recordText(remaining.record)}: it was still there when the name was released`;
@@ -87,6 +89,14 @@ async function remainingOf(
 ): Promise<Remaining | undefined> {
   const seen = await Promise.all(records.map(async (record) => ({ record, check: await dns.check(record, since) })));
   return seen.find(({ check }) => check.state !== "missing" && !(check.state === "elsewhere" && !check.hasTarget));
+}
+
+function recordsOfLeftover({ record, check }: Remaining): Waiting {
+  const words =
+    check.state === "failed"
+      ? `Set DNS_RESOLVERS, or try again: nobody can tell whether its record ${recordText(record)} is gone, ${check.message}`
+      : `Delete the DNS record ${recordText(record)} first, or the DNSEndpoint from which external-dns makes it`;
+  return new Waiting("DNSRecordRemains", words);
 }
 
 function stillThere(context: ReconcileContext, { record, check }: Remaining, leftMs: number): Waiting {

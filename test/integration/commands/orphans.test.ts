@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { annotations, FINALIZER } from "../../../src/schema/contract.ts";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { command } from "../../support/command.ts";
+import { DNSServer } from "../../support/dns-server.ts";
 import { Kube } from "../../support/kube.ts";
 import { secret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
@@ -157,4 +158,27 @@ test("an object that comes while the command asks keeps its remote", async () =>
   expect((await orphans(a.namespace)).stdout).not.toContain(id);
   await world.startOperator({ WATCH_NAMESPACES: [world.namespace, a.namespace, b.namespace].join(",") });
   expect((await ready(b, "IPPolicy", "late")).status.id).toBe(id);
+});
+
+test("a domain stays while DNS leads to it, or nobody can tell", async () => {
+  await using dns = await DNSServer.start();
+  const { control } = world.simulator;
+  const { id, cname_target: target } = control.insert("reserved_domains", {
+    domain: "retained.example.org",
+    metadata: markFor(world.namespace, "retained"),
+  });
+  const isThere = () => control.objects("reserved_domains").some((row) => row["id"] === id);
+  const remove = () =>
+    command(world, ["orphans", "--delete", "--yes", "-A"], { CLUSTER_ID: clusterID, DNS_RESOLVERS: dns.address });
+  dns.zone.set("CNAME retained.example.org", [String(target)]);
+  expect((await remove()).stderr).toContain(
+    `Kept ReservedDomain ${id}: Delete the DNS record retained.example.org CNAME ${target} first`,
+  );
+  dns.zone.clear();
+  dns.failing = true;
+  expect((await remove()).stderr).toContain(`Kept ReservedDomain ${id}: Set DNS_RESOLVERS, or try again`);
+  expect(isThere()).toBe(true);
+  dns.failing = false;
+  expect((await remove()).stdout).toContain(`Deleted ReservedDomain ${id}`);
+  expect(isThere()).toBe(false);
 });
