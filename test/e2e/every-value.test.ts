@@ -2,9 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { chart, succeeded, useHelm } from "./support/helm.ts";
+import { variables } from "../../src/config.ts";
+import type { KubeJSON } from "../../tools/shared/objects.ts";
+import { chart, objectsIn, succeeded, useHelm } from "./support/helm.ts";
+import { effects } from "./support/value-effects.ts";
 
-/** Every value of the chart changes what Helm renders, so that none is written down in vain. */
+/** Every value of the chart has an effect, and it is the one that `effects` names. */
 const helm = useHelm();
 
 type Values = Readonly<Record<string, unknown>>;
@@ -119,31 +122,69 @@ const flagOf = ([path, value]: [string, unknown]): string[] => {
   return ["--set-json", `${key}=${JSON.stringify(value)}`];
 };
 
-function render(values: Values): Promise<string> {
+async function render(values: Values): Promise<KubeJSON[]> {
   const all = { "gateway.baseURL": "https://api.gateway.example", "crds.enabled": false, ...values };
-  return succeeded(
-    helm("template", "gateway", chart, "--namespace", "operator", ...Object.entries(all).flatMap(flagOf)),
-  );
+  const flags = Object.entries(all).flatMap(flagOf);
+  return objectsIn(await succeeded(helm("template", "gateway", chart, "--namespace", "operator", ...flags)));
 }
 
-test("every value changes what is rendered", async () => {
+const variablesIn = (objects: readonly KubeJSON[]): KubeJSON[] =>
+  objects.find(({ kind }) => kind === "Deployment")?.["spec"].template.spec.containers[0].env ?? [];
+
+/** What stands at a place, as JSON; see `effects`. Without a path, how many such objects there are. */
+function at(objects: readonly KubeJSON[], place: string): string {
+  const [kind, ...rest] = place.split(" ");
+  const path = rest.find((part) => part.startsWith("/"));
+  const name = rest.find((part) => part !== path);
+  const found = objects.filter((one) => one.kind === kind && (name === undefined || one.metadata.name === name));
+  if (path === undefined) return String(found.length);
+  const keys = path.slice(1).split("/");
+  return jsonOf(keys.reduce((value, key) => value?.[key.replaceAll("~1", "/")], found[0]));
+}
+
+/** With the members in one order. */
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, one) => (isMap(one) ? Object.fromEntries(Object.entries(one).sort()) : one)) ?? "";
+
+/** The JSON of a value, as it stands in that of a larger one. */
+const inner = (value: unknown): string => jsonOf(value).replace(/^[[{"]+|[\]}"]+$/g, "");
+
+/** Why a value has not the effect that is said of it. */
+async function problemOf(path: string, value: unknown, before: KubeJSON[], after: KubeJSON[]): Promise<string[]> {
+  const effect = effects[path] ?? "";
+  if (effect.endsWith(".test.ts")) {
+    const text = await readFile(join(import.meta.dirname, effect), "utf8");
+    return text.includes(path) ? [] : [`${path} is not used in ${effect}`];
+  }
+  if (/^[A-Z_]+$/.test(effect)) {
+    const [one, other] = [before, after].map((all) =>
+      JSON.stringify(variablesIn(all).filter((env) => env.name === effect)),
+    );
+    return variables.includes(effect) && one !== other ? [] : [`${path} does not set ${effect}`];
+  }
+  const [one = "", other = ""] = [before, after].map((all) => at(all, effect));
+  const isThere = effect.includes("/") ? other.includes(inner(value)) : one !== other;
+  return isThere && one !== other ? [] : [`${path} is not at ${effect}: ${other}`];
+}
+
+test("every value has the effect that is said of it", async () => {
   const defaults = leaves(parse(await readFile(join(chart, "values.yaml"), "utf8")));
-  expect(defaults.length).toBeGreaterThan(100);
-  const without: string[] = [];
-  const rendered = new Map<string, Promise<string>>();
+  expect(defaults.map(([path]) => path).sort()).toEqual(Object.keys(effects).sort());
+  const problems: string[] = [];
+  const rendered = new Map<string, Promise<KubeJSON[]>>();
   for (const [path, value] of defaults) {
     const others = valuesBeside(path);
     const key = JSON.stringify(others);
     const before = rendered.get(key) ?? render(others);
     rendered.set(key, before);
     try {
-      const after = await render({ ...others, [path]: differentFrom(path, value) });
-      if ((await before) === after) without.push(path);
+      const another = differentFrom(path, value);
+      problems.push(...(await problemOf(path, another, await before, await render({ ...others, [path]: another }))));
     } catch (error) {
-      without.push(`${path}: ${error}`);
+      problems.push(`${path}: ${error}`);
     }
   }
-  expect(without).toEqual([]);
+  expect(problems).toEqual([]);
 }, 600_000);
 
 test("what is said here of values is about values that the chart has", async () => {
