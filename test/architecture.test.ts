@@ -261,7 +261,7 @@ describe("the API key of a GatewayAccount", () => {
         "src/operator/accounts/account-controller.ts",
         "src/operator/accounts/accounts.ts",
         "src/operator/kubernetes/account-key.ts",
-        "src/operator/operator.ts",
+        "src/operator/watches.ts",
       ].map((path) => path.replaceAll("/", sep)),
     );
   });

@@ -19,7 +19,6 @@ it("spreads objects that are enqueued together over some seconds, at the priorit
     informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
     accountStore: { by: () => [] },
     controllers: new Map([["IPPolicy", { enqueue: (_key, options = {}) => void added.push(options) }]]),
-    enqueueAccount: () => {},
   });
   enqueuer.enqueueUnfinished();
   expect(new Set(added.map(({ priority }) => priority))).toEqual(new Set([priorities.retry]));
@@ -48,7 +47,6 @@ it("enqueues the objects of remotes that a list showed changed or gone, and thos
     informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
     accountStore: { by: () => [] },
     controllers: new Map([["IPPolicy", { enqueue: (key) => void woken.push(key) }]]),
-    enqueueAccount: () => {},
   });
   enqueuer.enqueueListed({ changed: ["ipp_1"], absent: [] });
   expect(woken.toSorted()).toEqual(["n/adopter", "n/holder"]);
@@ -77,7 +75,6 @@ it("enqueues the objects that a failing list shows until they say so, and again 
     informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
     accountStore: { by: () => [] },
     controllers: new Map([["IPPolicy", { enqueue: (key) => void added.push(key) }]]),
-    enqueueAccount: () => {},
   });
   const problem = new Retry("ServiceUnavailable", "It is away");
   enqueuer.enqueueUnlisted(IPPolicy.resource, [IPPolicy], problem);

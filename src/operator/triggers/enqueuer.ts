@@ -1,6 +1,7 @@
 import type { ListDelta } from "../../account/remotes/inventory.ts";
 import type { Lane } from "../../account/requests/request-budget.ts";
 import type { Resource } from "../../gateway/resource.ts";
+import { GatewayAccount } from "../../kinds/gateway-account.ts";
 import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
 import type { ReconcileError } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
@@ -19,9 +20,8 @@ const WOKEN_PER_SECOND = 50;
 export interface EnqueuerOptions {
   informers: Informers;
   accountStore: Pick<Store<AccountObject>, "by">;
-  /** By kind. Read at use, so that controllers may be added later. */
+  /** By kind, that of the GatewayAccounts among them. Read at use, so that controllers may be added later. */
   controllers: ReadonlyMap<string, Pick<Controller, "enqueue">>;
-  enqueueAccount: (key: string) => void;
 }
 
 /** Enqueues objects, and GatewayAccounts, after events that concern several of them. */
@@ -34,6 +34,11 @@ export class Enqueuer {
 
   enqueue(requests: readonly EnqueueRequest[]): void {
     for (const { kind, key, lane } of requests) this.#enqueue(kind, key, lane);
+  }
+
+  /** Enqueues a GatewayAccount (`namespace/name`). "", the operator's own credentials, has no object. */
+  enqueueAccount(key: string): void {
+    if (key) this.#options.controllers.get(GatewayAccount.kind)?.enqueue(key);
   }
 
   /**
@@ -63,8 +68,8 @@ export class Enqueuer {
 
   /** Enqueues everything that reads the Secret (a `referenceKey`), or whose output it holds. */
   enqueueSecretUsers(secret: string): void {
-    const { informers, accountStore, enqueueAccount } = this.#options;
-    for (const object of accountStore.by("references", secret)) enqueueAccount(keyOf(object));
+    const { informers, accountStore } = this.#options;
+    for (const object of accountStore.by("references", secret)) this.enqueueAccount(keyOf(object));
     this.enqueue(requestsByIndex(informers, "references", secret));
   }
 

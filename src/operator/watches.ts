@@ -1,0 +1,131 @@
+import type { Config } from "../config.ts";
+import { GatewayAccount } from "../kinds/gateway-account.ts";
+import { IntentSignatures } from "../objects/intent-signatures.ts";
+import type { ManagedObject } from "../objects/object.ts";
+import { withoutManagedFields } from "../runtime/cache/freeze.ts";
+import { Informer } from "../runtime/cache/informer.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import type { Logger } from "../runtime/log.ts";
+import type { KubeObject } from "../runtime/object.ts";
+import type { Kind } from "../schema/define.ts";
+import { namespaceOf } from "../sessions/sessions.ts";
+import type { AccountObject } from "./accounts/all-credentials.ts";
+import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
+import { EndedObjects } from "./kubernetes/ended-objects.ts";
+import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
+import { IntentKey } from "./kubernetes/intent-key.ts";
+import { NamespaceRights, type NamespaceRightsOptions } from "./kubernetes/namespace-rights.ts";
+import { ReadObjects } from "./kubernetes/read-objects.ts";
+import { secrets, typeOf } from "./kubernetes/resource-types.ts";
+import { type Startable, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
+import { secretWatch } from "./triggers/secret-watch.ts";
+
+/** What the operator watches in the cluster, and what it knows of what it cannot see. */
+export interface Watches {
+  readonly identity: ClusterIdentity;
+  readonly intentKey: IntentKey;
+  /** Known once the identity and the key are. */
+  readonly intentSignatures: () => IntentSignatures;
+  /** Of the managed kinds, by kind. */
+  readonly informers: ReadonlyMap<string, Informer<ManagedObject>>;
+  readonly accounts: Informer<AccountObject>;
+  /** Undefined: Secrets are not watched. */
+  readonly secrets: Informer | undefined;
+  readonly readObjects: ReadObjects;
+  readonly endedObjects: EndedObjects;
+  readonly rights: NamespaceRights;
+}
+
+export interface WatchesOptions {
+  config: Config;
+  kinds: readonly Kind[];
+  client: KubeClient;
+  log: Logger;
+  clock: Clock;
+  leads?: (() => boolean) | undefined;
+}
+
+/** `readKeys`: reads the API keys of the accounts of a namespace. `onSecret`: called with a Secret that has changed. */
+interface Hooks {
+  readKeys: (namespace: string) => Promise<void>;
+  onSecret: (secret: string) => void;
+}
+
+export function createWatches(options: WatchesOptions, { readKeys, onSecret }: Hooks): Watches {
+  const { config, kinds, client, log, clock } = options;
+  const common = { client, log, clock, namespaces: config.watchNamespaces };
+  const identity = new ClusterIdentity({ client, config, clock, log });
+  const intentKey = new IntentKey({ client, namespace: namespaceOf(config), clock, log });
+  let signatures: IntentSignatures | undefined;
+  const intentSignatures = () => {
+    signatures ??= new IntentSignatures(intentKey.value, identity.id, config.formerClusterIDs);
+    return signatures;
+  };
+  // An intent is an annotation, which others can write too. It is checked where its object comes in.
+  const transform = (object: KubeObject) => intentSignatures().admit(withoutManagedFields(object)) as ManagedObject;
+  const informers = new Map(
+    kinds.map((kind) => [
+      kind.kind,
+      new Informer<ManagedObject>({ ...common, type: typeOf(kind), indexers: indexersOf(kind), transform }),
+    ]),
+  );
+  const indexers = { references: secretOf };
+  const accounts = new Informer<AccountObject>({ ...common, type: typeOf(GatewayAccount), indexers });
+  const all = new Map<string, Informer<ManagedObject> | Informer<AccountObject>>([
+    ...informers,
+    [GatewayAccount.kind, accounts],
+  ]);
+  const readObjects = new ReadObjects({ informers: all, accounts, readKeys });
+  const endedObjects = new EndedObjects({
+    clock,
+    watches: (kind, namespace) =>
+      readObjects.visibilityOf(kind, namespace) === "Visible" && informers.get(kind)?.isDeadIn(namespace) === false,
+    exists: (kind, key) => informers.get(kind)?.store.get(key) !== undefined,
+  });
+  return {
+    identity,
+    intentKey,
+    intentSignatures,
+    informers,
+    accounts,
+    secrets: secretWatch({ config, client, log, clock }, onSecret),
+    readObjects,
+    endedObjects,
+    rights: rightsOf(options, () => [...all.values()]),
+  };
+}
+
+const rightsOf = (
+  { client, clock, log, config, leads }: WatchesOptions,
+  sources: NamespaceRightsOptions["sources"],
+): NamespaceRights =>
+  new NamespaceRights({
+    client,
+    clock,
+    log,
+    namespaces: config.watchNamespaces,
+    binding: config.rightsBinding,
+    keeps: config.keepRightsBinding,
+    sources,
+    leads: () => leads?.() !== false,
+  });
+
+/** What has to be read before the controllers start, in the order of the start. */
+export const startablesOf = (
+  { identity, intentKey, informers, accounts, secrets: watched }: Watches,
+  { watchNamespaces }: Config,
+  others: readonly Parameters<typeof unlessRefused>[0][],
+): Startable[] => [
+  identity,
+  intentKey,
+  ...[...informers.values()].map((informer) => startedAfter([identity, intentKey], unlessRefused(informer))),
+  // Without the GatewayAccounts, the account of an object is unknown. So a namespace waits for its own.
+  watchNamespaces.length > 0 ? unlessRefused(accounts) : accounts,
+  ...(watched ? [unlessRefused(watched)] : []),
+  ...others.map(unlessRefused),
+];
+
+const secretOf = ({ metadata, spec }: AccountObject): string[] => [
+  referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),
+];
