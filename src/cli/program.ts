@@ -33,6 +33,17 @@ GATEWAY_BASE_URL and the others of docs/settings.md.
 
 Exit codes: 0 done, 1 failed or only done in part, 2 invalid arguments.`;
 
+/** Adds a command. */
+type Add = (usage: string, summary: string) => Command;
+/** What a command runs, so that its exit code is that of the program. */
+type Ending = <A extends unknown[]>(action: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
+
+interface Adding {
+  add: Add;
+  ending: Ending;
+  terminal: Terminal;
+}
+
 /** All commands, with their arguments and help. A command runs only when `parse` of the result is called. */
 export function programOf({ name, terminal, run }: ProgramParts): Program {
   let code = 0;
@@ -40,19 +51,37 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .description("Manages a tunnel gateway account through objects in Kubernetes.")
     .addHelpText("after", ENVIRONMENT)
     .showSuggestionAfterError();
-  const add = (usage: string, summary: string): Command =>
+  const add: Add = (usage, summary) =>
     withoutExit(program.command(usage), terminal).description(summary).summary(summary).allowExcessArguments(false);
-  const ending =
-    <A extends unknown[]>(action: (...args: A) => Promise<number>) =>
-    async (...args: A): Promise<void> => {
+  const ending: Ending =
+    (action) =>
+    async (...args) => {
       // who waits sees within a second that something is done
       terminal.progress?.("Working");
       code = await action(...args);
     };
+  const adding = { add, ending, terminal };
 
   add("run", "run the operator; outside a cluster, it says first what it is about to manage")
     .option("-y, --yes", "do not ask")
     .action(ending((options) => run(options)));
+  addForOperator(adding);
+  addImport(adding);
+  addComparing(adding);
+  addForAccount(adding);
+  addForObjects(adding);
+  add(`completion <${shells.join("|")}>`, "print a script that completes commands and flags in a shell")
+    .addHelpText("after", completionHelp(name))
+    .action(
+      ending(async (shell: string) => {
+        terminal.say(completionOf(shell, program).split("\n"));
+        return 0;
+      }),
+    );
+  return { program, exitCode: () => code };
+}
+
+function addForOperator({ add, ending, terminal }: Adding): void {
   withCluster(add("uninstall", "leave no object with a finalizer that only an operator would remove"))
     .option("--policy <retain|delete>", "what happens to what the objects stand for in the account")
     .option("--timeout <duration>", "how long it may take, such as 90s; default: 4m to retain, 1h to delete")
@@ -64,6 +93,9 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     withCluster(add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs")),
     structures,
   ).action(ending((options) => doctor(options, terminal)));
+}
+
+function addImport({ add, ending, terminal }: Adding): void {
   withAccount(withNamespace(add("import", "write manifests for what the account has, without changing it")))
     .argument("[what...]", "kinds, ids, or EDGE/ROUTE for a route of an HTTPS edge, which no list shows")
     .option("--all", "everything that the account lists")
@@ -82,6 +114,9 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--no-mark", "objects that only observe (managementPolicy: ObserveOnly): not even owner marks are written")
     .addHelpText("after", IMPORT)
     .action(ending((what: string[], options) => importAccount(what, options, terminal)));
+}
+
+function addComparing({ add, ending, terminal }: Adding): void {
   withOutput(withAccount(withScope(add("plan", "what the operator will do in the account once manifests are applied"))))
     .option(
       "-f, --filename <path...>",
@@ -104,6 +139,9 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .action(
       ending(async (words: string[], options) => (await import("./diff/diff.ts")).diff(words, options, terminal)),
     );
+}
+
+function addForAccount({ add, ending, terminal }: Adding): void {
   withTable(
     withAccount(withScope(add("users <name|id...>", "who uses remotes, with or without an object, in any namespace"))),
   )
@@ -127,6 +165,9 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--up", "from what is used to what uses it")
     .addHelpText("after", TREE)
     .action(ending((words: string[], options) => tree(words, options, terminal)));
+}
+
+function addForObjects({ add, ending, terminal }: Adding): void {
   withTable(withScope(add("why <name...>", "why objects are not Ready, down to the root")))
     .addHelpText("after", WHY)
     .action(ending((words: string[], options) => why(words, options, terminal)));
@@ -151,15 +192,6 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     withCluster(add("version", "print the version, and which operators run in the cluster")),
     structures,
   ).action(ending((options) => showVersion(options, terminal)));
-  add(`completion <${shells.join("|")}>`, "print a script that completes commands and flags in a shell")
-    .addHelpText("after", completionHelp(name))
-    .action(
-      ending(async (shell: string) => {
-        terminal.say(completionOf(shell, program).split("\n"));
-        return 0;
-      }),
-    );
-  return { program, exitCode: () => code };
 }
 
 /** Adds the flags that choose the cluster. */

@@ -1,7 +1,9 @@
+import type { Cluster } from "../cluster/cluster.ts";
 import { installKinds } from "../cluster/install-kinds.ts";
 import { startCluster } from "../cluster/start.ts";
+import type { Bind } from "../dns/bind.ts";
 import { exampleRoutes } from "../shared/examples.ts";
-import { startSimulator } from "../simulator/simulator.ts";
+import { type Control, startSimulator } from "../simulator/simulator.ts";
 import { accountTables } from "./account.ts";
 import type { Arguments } from "./arguments.ts";
 import { makeByHand } from "./by-hand.ts";
@@ -9,7 +11,7 @@ import { startBind, startExternalDNS } from "./dns.ts";
 import { applyExamples, askForRecord, createNamespace, isShared, removeNamespace } from "./manifests.ts";
 import { NAMESPACE } from "./namespace.ts";
 import { keyOf, readObjects } from "./objects.ts";
-import { startOperator } from "./operator.ts";
+import { type DemoOperator, startOperator } from "./operator.ts";
 import { recordChanges } from "./records.ts";
 import { watchBecomingReady } from "./screen/becoming-ready.ts";
 import { follow } from "./screen/following.ts";
@@ -32,7 +34,54 @@ const PROVISION_MS = 3000;
  */
 export async function demo({ once, dns, timeout }: Arguments, screen: Screen, signal: AbortSignal): Promise<number> {
   await using started = new AsyncDisposableStack();
+  const stage = await startStage({ dns, screen, signal, started });
+  const { bind, cluster, control } = stage;
+  const operator = await startOperatorOn(stage, { screen, signal, started });
+  const expected = await step(screen, {
+    title: "Objects",
+    work: () => applyExamples(cluster),
+    outcome: (objects) => `${objects.length} from examples/, in namespace ${NAMESPACE}`,
+  });
+  if (bind) await askForRecord(cluster);
 
+  const read = () => readObjects(cluster.kubectlRun, isShared(cluster) ? "demo" : "everywhere");
+  const until = AbortSignal.any([signal, operator.ended]);
+  const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeout * 1000, signal: until });
+  screen.print(...report(end, expected, operator.lastLines()));
+  if (once && end.verdict !== "ready") return 1;
+  screen.print([], line("  The account", "bold"));
+  screen.printClipped(...accountTables(control));
+  const records = bind ? recordChanges(bind, control) : async () => [];
+  if (bind) screen.print([], line("  The records in BIND", "bold"), ...(await records()).map(indented));
+  if (once) return 0;
+
+  const backend = end.objects.find((object) => keyOf(object) === "TunnelGroupBackend/database");
+  screen.print(
+    ...(await hintsOf(stage, operator, { backendID: backend?.id ?? "", hasDNS: dns })),
+    line("\n  Stays until Ctrl-C. What happens is shown here:\n", "bold"),
+  );
+  // awaited here: otherwise everything would be stopped at once
+  return await follow(screen, { read, control, records, objects: end.objects, signal: until });
+}
+
+interface Starting {
+  screen: Screen;
+  signal: AbortSignal;
+  /** Ends what was started, the last first. */
+  started: AsyncDisposableStack;
+}
+
+/** What the operator works with. `session`: the id of a tunnel session. */
+interface Stage {
+  bind: Bind | undefined;
+  cluster: Cluster;
+  baseURL: string;
+  apiKey: string;
+  control: Control;
+  session: string;
+}
+
+async function startStage({ dns, screen, signal, started }: Starting & { dns: boolean }): Promise<Stage> {
   const bind = dns ? await startBind(screen) : undefined;
   started.defer(async () => bind?.stop());
 
@@ -69,18 +118,22 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
   const externalDNS = bind && (await startExternalDNS(screen, cluster, bind));
   started.defer(async () => externalDNS?.stop());
   signal.throwIfAborted();
-
-  const { kubeconfig, kubectl, kubectlRun } = cluster;
   const { url: baseURL, apiKey, control } = simulator;
-  const namespaces = isShared(cluster) ? [NAMESPACE] : [];
+  return { bind, cluster, baseURL, apiKey, control, session };
+}
+
+async function startOperatorOn(
+  { bind, cluster, baseURL, apiKey }: Stage,
+  { screen, signal, started }: Starting,
+): Promise<DemoOperator> {
   const operator = await step(screen, {
     title: "Operator",
     work: () =>
       startOperator({
-        kubeconfig,
+        kubeconfig: cluster.kubeconfig,
         baseURL,
         apiKey,
-        namespaces,
+        namespaces: isShared(cluster) ? [NAMESPACE] : [],
         signal,
         resyncSeconds: RESYNC_SECONDS,
         resolver: bind?.address,
@@ -91,43 +144,25 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
   // also deferred here, to run before the operator stops: it has to remove the finalizers
   started.defer(() => removeNamespace(cluster));
   signal.throwIfAborted();
-
-  const expected = await step(screen, {
-    title: "Objects",
-    work: () => applyExamples(cluster),
-    outcome: (objects) => `${objects.length} from examples/, in namespace ${NAMESPACE}`,
-  });
-  if (bind) await askForRecord(cluster);
-
-  const read = () => readObjects(kubectlRun, isShared(cluster) ? "demo" : "everywhere");
-  const until = AbortSignal.any([signal, operator.ended]);
-  const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeout * 1000, signal: until });
-  screen.print(...report(end, expected, operator.lastLines()));
-  if (once && end.verdict !== "ready") return 1;
-  screen.print([], line("  The account", "bold"));
-  screen.printClipped(...accountTables(control));
-  const records = bind ? recordChanges(bind, control) : async () => [];
-  if (bind) screen.print([], line("  The records in BIND", "bold"), ...(await records()).map(indented));
-  if (once) return 0;
-
-  const backend = end.objects.find((object) => keyOf(object) === "TunnelGroupBackend/database");
-  screen.print(
-    ...hints({
-      kubeconfig,
-      ...(await makeToolbox(operator.directory, { kubectl, session })),
-      namespace: NAMESPACE,
-      serviceURL: baseURL,
-      apiKeyFile: operator.apiKeyFile,
-      operatorURL: operator.url,
-      operatorLog: operator.log,
-      backendID: backend?.id ?? "",
-      resyncSeconds: RESYNC_SECONDS,
-      hasDNS: dns,
-    }),
-    line("\n  Stays until Ctrl-C. What happens is shown here:\n", "bold"),
-  );
-  // awaited here: otherwise everything would be stopped at once
-  return await follow(screen, { read, control, records, objects: end.objects, signal: until });
+  return operator;
 }
+
+const hintsOf = async (
+  { cluster: { kubeconfig, kubectl }, baseURL, session }: Stage,
+  operator: DemoOperator,
+  { backendID, hasDNS }: { backendID: string; hasDNS: boolean },
+): Promise<Line[]> =>
+  hints({
+    kubeconfig,
+    ...(await makeToolbox(operator.directory, { kubectl, session })),
+    namespace: NAMESPACE,
+    serviceURL: baseURL,
+    apiKeyFile: operator.apiKeyFile,
+    operatorURL: operator.url,
+    operatorLog: operator.log,
+    backendID,
+    resyncSeconds: RESYNC_SECONDS,
+    hasDNS,
+  });
 
 const indented = (text: Line): Line => [{ text: "  " }, ...text];

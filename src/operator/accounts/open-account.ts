@@ -1,4 +1,5 @@
 import { Account } from "../../account/account.ts";
+import type { AccountOptions } from "../../account/account-options.ts";
 import type { KeyRecord, RecordedIDs } from "../../account/key-proof.ts";
 import type { ListDelta } from "../../account/remotes/inventory.ts";
 import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
@@ -77,48 +78,30 @@ function logRequest(
 export function openAccount(
   credentials: Credentials,
   options: OpenAccountOptions,
-  { concerned, keyFor, listedElsewhere }: AccountSource,
+  source: AccountSource,
 ): SharedAccount {
-  const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
-  const { onListDelta, hasObjectFor, onReleased } = options;
+  const { config, clock, onReleased } = options;
   const abort = new AbortController();
   const requests = new RequestCount(clock);
   const members = new Set([credentials]);
-  // The setting confirms the key with which the process starts.
-  const isConfirmed = isOwn(credentials) && config.accountConfirmed && credentials.lastRead === 0;
-  const recorded = () => union([...members].map(({ key }) => recordedIn(key)));
-  const unread = () => [...members].map(({ key }) => options.unreadIn?.(key)).find((way) => way !== undefined);
-  const client = new GatewayClient({
-    baseURL: credentials.specifiedURL ?? config.baseURL,
-    apiKey: () => keyFor(shared),
-    proxies: config.proxies,
-    timeoutMs: config.requestSeconds * 1000,
-    userAgent: OPERATOR_NAME,
-    onExchange(event) {
-      if (event.outcome !== "unsent") requests.record();
-      metrics?.onExchange(event);
-      logRequest(logOfReconcile() ?? log, event, label());
-    },
-    onDate: (date) => account.serviceTime.observe(date),
-  });
-  const label = () => labelOf({ credentials: members });
-  const notifyAvailability = (available: boolean) => onAvailabilityChange(concerned(shared), available);
+  const own: Own = {
+    options,
+    source,
+    members,
+    label: () => labelOf({ credentials: members }),
+    shared: () => shared,
+    notify: (available) => options.onAvailabilityChange(source.concerned(shared), available),
+  };
+  const client = clientOf(own, credentials, requests);
+  const isConfirmed = isConfirmedAtStart(credentials, config);
   const account: Account = new Account({
     client,
     clock,
-    onListDelta,
-    hasObjectFor,
+    onListDelta: options.onListDelta,
+    hasObjectFor: options.hasObjectFor,
     signal: abort.signal,
     ...(onReleased && { onReleased }),
-    budget: new RequestBudget({
-      perMinute: config.requestsPerMinute,
-      clock,
-      onLongPause: () => {
-        log.warn({ account: label() }, "Paused requests, as the service has asked");
-        notifyAvailability(false);
-      },
-      ...(metrics && { onTurn: metrics.onTurn }),
-    }),
+    budget: budgetOf(own),
     assertMaySend() {
       options.assertMaySend();
       if (abort.signal.aborted) throw new Outdated("the account is gone, or is shared by now");
@@ -127,71 +110,137 @@ export function openAccount(
       for (const one of shared.left)
         if (!one.isGone && one.shared !== shared) one.shared.account.learn(resource, id, after);
     },
-    onListProblem(resource) {
-      const problem = account.listFailures.problemOf(resource);
-      if (problem) log.warn({ account: label(), resource: resource.name, error: problem }, "A list fails and fails");
-      else log.info({ account: label(), resource: resource.name }, "A list that failed succeeds again");
-      options.onListProblem?.(concerned(shared), resource, problem);
-    },
+    onListProblem: (resource) => tellListProblem(own, resource),
     isLossConfirmed: isConfirmed,
     deadlineMs: config.requestSeconds * 1000,
     undocumented: config.undocumentedOperations,
     deletesPerMinute: config.deletesPerMinute,
     resyncSeconds: config.resyncSeconds,
-    key: {
-      recorded,
-      unread,
-      listedElsewhere: (resource) => listedElsewhere(shared, resource),
-      proved: credentials.proved,
-      isConfirmed,
-      onAlone: () => {
-        for (const { proved } of members) proved.clear();
-      },
-      wasRecorded: (digest) => wasRecorded([...members], digest, options),
-      record: (digest, which) => record([...members], digest, which, options),
-      wayOut: () =>
-        label() === ""
-          ? "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true"
-          : `set the annotation reconcile-requested-at on GatewayAccount "${label().split("/")[1]}"`,
-      onProblem: (exists) => {
-        const { problem } = account.keyProof;
-        if (exists) log.warn({ account: label(), problem }, "Stopped changes: the API key is not proved");
-        else log.info({ account: label() }, "Resumed changes: the API key is proved");
-        notifyAvailability(!exists);
-      },
-    },
-    onOpened: () => {
-      log.warn({ account: label(), error: account.breaker.problem }, "Stopped requests to the service");
-      notifyAvailability(false);
-    },
-    onRecovered: () => {
-      log.info({ account: label() }, "Resumed requests to the service");
-      notifyAvailability(true);
-    },
-    onLossSuspected: () => {
-      const { missing, total } = account.lossGuard.problem ?? {};
-      log.warn({ account: label(), missing, total }, "Suspected a mass loss of remotes");
-      notifyAvailability(false);
-    },
-    onLossCleared: () => {
-      log.info({ account: label() }, "Mass loss of remotes is no longer suspected, or confirmed");
-      notifyAvailability(true);
-    },
+    key: keyOptionsOf(own, credentials),
+    ...noticesOf(own),
   });
-  const { baseURL } = credentials;
   const shared: SharedAccount = {
     account,
     client,
     requests,
-    baseURL,
+    baseURL: credentials.baseURL,
     credentials: members,
     digest: undefined,
     abort,
-    recorded,
+    recorded: () => recordedBy(own),
     left: new Set(),
   };
   return shared;
 }
+
+/** What the parts of an account share. */
+interface Own {
+  readonly options: OpenAccountOptions;
+  readonly source: AccountSource;
+  readonly members: ReadonlySet<Credentials>;
+  readonly label: () => string;
+  readonly shared: () => SharedAccount;
+  /** Tells whom it concerns that requests have stopped or go on. */
+  readonly notify: (available: boolean) => void;
+}
+
+/** The setting confirms the key with which the process starts. */
+const isConfirmedAtStart = (credentials: Credentials, { accountConfirmed }: Config): boolean =>
+  isOwn(credentials) && accountConfirmed && credentials.lastRead === 0;
+
+const recordedBy = ({ members, options }: Own): RecordedIDs =>
+  union([...members].map(({ key }) => options.recordedIn(key)));
+
+const clientOf = (
+  { options, source, label, shared }: Own,
+  { specifiedURL }: Credentials,
+  requests: RequestCount,
+): GatewayClient =>
+  new GatewayClient({
+    baseURL: specifiedURL ?? options.config.baseURL,
+    apiKey: () => source.keyFor(shared()),
+    proxies: options.config.proxies,
+    timeoutMs: options.config.requestSeconds * 1000,
+    userAgent: OPERATOR_NAME,
+    onExchange(event) {
+      if (event.outcome !== "unsent") requests.record();
+      options.metrics?.onExchange(event);
+      logRequest(logOfReconcile() ?? options.log, event, label());
+    },
+    onDate: (date) => shared().account.serviceTime.observe(date),
+  });
+
+const budgetOf = ({ options: { config, clock, log, metrics }, label, notify }: Own): RequestBudget =>
+  new RequestBudget({
+    perMinute: config.requestsPerMinute,
+    clock,
+    onLongPause: () => {
+      log.warn({ account: label() }, "Paused requests, as the service has asked");
+      notify(false);
+    },
+    ...(metrics && { onTurn: metrics.onTurn }),
+  });
+
+function tellListProblem({ options, source, label, shared }: Own, resource: Resource): void {
+  const { log } = options;
+  const problem = shared().account.listFailures.problemOf(resource);
+  if (problem) log.warn({ account: label(), resource: resource.name, error: problem }, "A list fails and fails");
+  else log.info({ account: label(), resource: resource.name }, "A list that failed succeeds again");
+  options.onListProblem?.(source.concerned(shared()), resource, problem);
+}
+
+function keyOptionsOf(own: Own, credentials: Credentials): Required<AccountOptions>["key"] {
+  const { options, source, members, label, shared, notify } = own;
+  const { log } = options;
+  return {
+    recorded: () => recordedBy(own),
+    unread: () => [...members].map(({ key }) => options.unreadIn?.(key)).find((way) => way !== undefined),
+    listedElsewhere: (resource) => source.listedElsewhere(shared(), resource),
+    proved: credentials.proved,
+    isConfirmed: isConfirmedAtStart(credentials, options.config),
+    onAlone: () => {
+      for (const { proved } of members) proved.clear();
+    },
+    wasRecorded: (digest) => wasRecorded([...members], digest, options),
+    record: (digest, which) => record([...members], digest, which, options),
+    wayOut: () =>
+      label() === ""
+        ? "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true"
+        : `set the annotation reconcile-requested-at on GatewayAccount "${label().split("/")[1]}"`,
+    onProblem: (exists) => {
+      const { problem } = shared().account.keyProof;
+      if (exists) log.warn({ account: label(), problem }, "Stopped changes: the API key is not proved");
+      else log.info({ account: label() }, "Resumed changes: the API key is proved");
+      notify(!exists);
+    },
+  };
+}
+
+/** What the log says when requests stop and go on. */
+const noticesOf = ({
+  options: { log },
+  label,
+  shared,
+  notify,
+}: Own): Pick<AccountOptions, "onOpened" | "onRecovered" | "onLossSuspected" | "onLossCleared"> => ({
+  onOpened: () => {
+    log.warn({ account: label(), error: shared().account.breaker.problem }, "Stopped requests to the service");
+    notify(false);
+  },
+  onRecovered: () => {
+    log.info({ account: label() }, "Resumed requests to the service");
+    notify(true);
+  },
+  onLossSuspected: () => {
+    const { missing, total } = shared().account.lossGuard.problem ?? {};
+    log.warn({ account: label(), missing, total }, "Suspected a mass loss of remotes");
+    notify(false);
+  },
+  onLossCleared: () => {
+    log.info({ account: label() }, "Mass loss of remotes is no longer suspected, or confirmed");
+    notify(true);
+  },
+});
 
 type Recording = Pick<OpenAccountOptions, "keyRecords" | "recordedIn" | "unreadIn">;
 
