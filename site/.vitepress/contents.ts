@@ -16,7 +16,10 @@ export interface Part {
 export const parts: readonly Part[] = [
   {
     title: "Start",
-    pages: ["docs/README.md", "docs/tutorial.md", "docs/first-steps.md", "docs/plugin.md", "docs/screens.md"],
+    pages: [
+      ...["docs/README.md", "docs/tutorial.md", "docs/first-steps.md", "docs/plugin.md", "docs/look.md"],
+      "docs/screens.md",
+    ],
   },
   {
     title: "How to",

@@ -1,7 +1,5 @@
 import { CommanderError } from "commander";
-import { isForbidden, isUnauthorized, KubeError } from "../runtime/connection/errors.ts";
-import { textOf } from "../runtime/log.ts";
-import { outageOf } from "./cluster/outage.ts";
+import { failureOf } from "./cluster/failure.ts";
 import { programOf } from "./program.ts";
 import { CommandError, type Terminal, UsageError } from "./terminal/terminal.ts";
 
@@ -33,16 +31,6 @@ export async function dispatch(
   } finally {
     terminal.progress?.("");
   }
-}
-
-/** The message for a failure that the user can do something about. Undefined: a fault of the program. */
-function failureOf(error: unknown): string | undefined {
-  if (error instanceof CommandError) return error.message;
-  if (isUnauthorized(error)) return `Sign in to the cluster again: ${textOf(error)}`;
-  if (isForbidden(error)) return `You need a right in the cluster: ${textOf(error)}`;
-  const outage = outageOf(error);
-  if (outage === undefined && error instanceof KubeError) return `The cluster refuses this: ${textOf(error)}`;
-  return outage;
 }
 
 const detailsOf = (error: unknown): readonly string[] => (error instanceof CommandError ? error.details : []);

@@ -188,6 +188,17 @@ function addForObjects({ add, ending, terminal }: Adding): void {
     .option("-w, --watch", "read again every 5 seconds")
     .addHelpText("after", STATUS)
     .action(ending((options) => status(options, terminal)));
+  withAccount(
+    withCluster(
+      add("ui", "serve a page on this machine: health, topology, drift, activity, certificates and plans, read-only"),
+    ),
+  )
+    .option("-n, --namespace <name>", "only objects of this namespace; default: of all that you may list")
+    .option("--port <number>", "port on 127.0.0.1; 0: one that is free", "8765")
+    .option("--open", "open the page in the browser")
+    .addHelpText("after", UI)
+    // Other commands do not load the server and the layout.
+    .action(ending(async (options) => (await import("./ui/ui.ts")).ui(options, terminal)));
   withOutput(
     withCluster(add("version", "print the version, and which operators run in the cluster")),
     structures,
@@ -300,6 +311,13 @@ const MOVE = `
 const STATUS = `
   Reads the cluster only, and ends with whether all is well. How many requests go to an account, and when it was listed last, the leader writes on its
   Lease every two seconds, for the 20 busiest accounts. You need the right to list Leases for that.`;
+
+const UI = `
+  ui --open                                 the page in your browser
+  ui --port 0 -n shop                       one namespace, on a port that is free
+
+  The page is for you alone: only this machine reaches it, and only with the token in the printed address. It has your
+  rights in the cluster, reads the account once a minute at most, and changes nothing. It ends with Ctrl-C.`;
 
 const UNINSTALL = `
   retain: take the operator's finalizer off all objects; the account keeps everything.

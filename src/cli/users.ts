@@ -32,7 +32,7 @@ const cellsOf = (node: Node): string[] => [
 ];
 
 /** Warnings about the effects of deleting the remote. */
-function consequences(node: Node, scope: Scope, sessions: number): string[] {
+export function consequences(node: Node, scope: Scope, sessions: number): string[] {
   const title = titleOf(node, scope);
   const { size } = node.listeners;
   const lines = [

@@ -5,7 +5,7 @@ import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.t
 import type { Colour, Line } from "../terminal/line.ts";
 import type { Screen } from "../terminal/output.ts";
 
-const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colour }>> = {
+export const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colour }>> = {
   create: { sign: "+", done: "to create", colour: "green" },
   update: { sign: "~", done: "to update", colour: "yellow" },
   replace: { sign: "-/+", done: "to replace", colour: "red" },

@@ -62,7 +62,7 @@ export interface Summary {
   attention: Unfinished[];
 }
 
-type Unfinished = About & { since: string; reason: string; message: string };
+export type Unfinished = About & { since: string; reason: string; message: string };
 
 /** A certificate that ends within this time is shown. */
 const SOON_MS = 30 * 24 * 3_600_000;
@@ -96,10 +96,7 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
         ready: list.filter(isReady).length,
         others: countsOf(list.filter((object) => !isReady(object))),
       })),
-    certificates: [...objects]
-      .flatMap(([{ validity }, list]) => (validity ? list.map((object) => endOf(object, validity.until)) : []))
-      .filter(({ until }) => Date.parse(until) - now < SOON_MS)
-      .sort(by(({ until }) => until)),
+    certificates: certificatesOf(objects).filter(({ until }) => Date.parse(until) - now < SOON_MS),
     drifted: all.flatMap((object) => {
       const drifted = conditionOf(object.status, "Drifted");
       return drifted?.status === "True" ? [{ ...aboutOf(object), message: drifted.message }] : [];
@@ -113,11 +110,17 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
   };
 }
 
+/** What ends at a known time, that which ends first before the others. */
+export const certificatesOf = (objects: Observed["objects"]): Summary["certificates"] =>
+  [...objects]
+    .flatMap(([{ validity }, list]) => (validity ? list.map((object) => endOf(object, validity.until)) : []))
+    .sort(by(({ until }) => until));
+
 const isTrue = (object: ManagedObject, type: string): boolean => conditionOf(object.status, type)?.status === "True";
 
-const isStalled = (object: ManagedObject): boolean => isTrue(object, "Stalled");
+export const isStalled = (object: ManagedObject): boolean => isTrue(object, "Stalled");
 
-const isPausedNow = (object: ManagedObject): boolean => isTrue(object, "Paused");
+export const isPausedNow = (object: ManagedObject): boolean => isTrue(object, "Paused");
 
 /** What the condition of this type says of objects. One that nobody has looked at is as old as its object. */
 const oldestFirst = (objects: readonly ManagedObject[], type: string): Unfinished[] =>

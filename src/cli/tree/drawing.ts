@@ -3,7 +3,7 @@ import { type Forest, type Item, itemKey } from "./items.ts";
 import { colourOf } from "./render.ts";
 
 /** An arrow of a drawing. `label`: the module by which one uses the other. */
-interface Arrow {
+export interface Arrow {
   from: string;
   to: string;
   label: string | undefined;

@@ -82,7 +82,8 @@ function rowsOf({ roots, below }: Forest): Row[] {
   return rows;
 }
 
-function cellsOf(item: Item): string[] {
+/** Name, namespace, Ready, reason and id. */
+export function cellsOf(item: Item): string[] {
   switch (item.type) {
     case "node":
       return nodeCells(item);

@@ -42,7 +42,7 @@ export async function eventsOf(
   }
 }
 
-function toObjectEvent({ metadata, series, eventTime, lastTimestamp, ...event }: Event): ObjectEvent {
+export function toObjectEvent({ metadata, series, eventTime, lastTimestamp, ...event }: Event): ObjectEvent {
   const { type = "", reason = "", message = "" } = event;
   const last = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? "";
   return { last, count: series?.count ?? event.count ?? 1, type, reason, message };

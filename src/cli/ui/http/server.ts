@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CommandError } from "../../terminal/terminal.ts";
+import { type Place, refusalOf, urlOf } from "./guard.ts";
+import { HEADERS, type Reply, text } from "./reply.ts";
+
+/** The most that a request may have in its body. */
+export const LARGEST_BYTES = 10_000_000;
+
+/** What a browser has open at once, of several pages. */
+const CONNECTIONS = 64;
+
+/** What the server asks of the page. No method throws. */
+export interface Site {
+  get: (url: URL) => Promise<Reply>;
+  /** `body`: what was sent, whole. */
+  post: (url: URL, type: string, body: Buffer<ArrayBuffer>) => Promise<Reply>;
+  /** Whether this path is that of the events, which stay open. */
+  follow: (url: URL, response: ServerResponse) => boolean;
+}
+
+export interface Listening extends AsyncDisposable {
+  port: number;
+}
+
+/**
+ * Serves on this machine alone, to who has the token. A client that is slow with its request, or does not read its
+ * answer, is cut off. Throws CommandError where the port cannot be had.
+ */
+export async function listen(site: Site, { port, token }: Place): Promise<Listening> {
+  const place = { port, token };
+  const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
+    answer(request, response, { site, place }).catch(() => response.destroy());
+  });
+  Object.assign(server, { headersTimeout: 5_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 });
+  server.maxConnections = CONNECTIONS;
+  server.setTimeout(60_000);
+  await opened(server, port);
+  place.port = (server.address() as AddressInfo).port;
+  return {
+    port: place.port,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function opened(server: Server, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(port, "127.0.0.1", resolve);
+  await promise.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EADDRINUSE")
+      throw new CommandError(`Give another --port, or 0 for one that is free: ${port} is in use`, { cause: error });
+    throw new CommandError(`Give another --port: ${port} cannot be had (${error.code})`, { cause: error });
+  });
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { site, place }: { site: Site; place: Place },
+): Promise<void> {
+  const { method = "", url = "", headers } = request;
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  const { host, origin, cookie } = headers;
+  const refusal = refusalOf({ method, url, host, origin, cookie }, place);
+  if (refusal && "location" in refusal) {
+    response.writeHead(303, { location: refusal.location, "set-cookie": refusal.cookie }).end();
+    return;
+  }
+  if (refusal) return send(response, text(refusal.line, refusal.status), true);
+  const target = urlOf({ url }) as URL;
+  if (method !== "POST") return site.follow(target, response) ? undefined : send(response, await site.get(target));
+  const body = await bodyOf(request);
+  if (!body) return send(response, text(`Send less: at most ${LARGEST_BYTES / 1_000_000} MB are read`, 413), true);
+  send(response, await site.post(target, headers["content-type"] ?? "", body));
+}
+
+/** `isLast`: whatever the client goes on to send is not read. */
+function send(response: ServerResponse, { status, type, body }: Reply, isLast = false): void {
+  if (isLast) response.setHeader("connection", "close");
+  response.writeHead(status, { "content-type": type }).end(body);
+}
+
+/** In memory alone. Undefined: it is too large. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer<ArrayBuffer> | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > LARGEST_BYTES) return undefined;
+  const pieces: Buffer[] = [];
+  let size = 0;
+  // not left by `break`, which would end the connection before the answer is sent
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size <= LARGEST_BYTES) pieces.push(piece);
+    if (size > 2 * LARGEST_BYTES) request.destroy();
+  }
+  return size > LARGEST_BYTES ? undefined : Buffer.concat(pieces);
+}

@@ -1,0 +1,53 @@
+import { conditionOf } from "../../../objects/object.ts";
+import { certificatesOf } from "../../status/summary.ts";
+import type { View } from "../reading/view.ts";
+import { type Html, html } from "../view/html.ts";
+import { empty, objectLink, reasonLink, section, tableOf } from "../view/parts.ts";
+import { endsPlot } from "../view/plot.ts";
+import { badge } from "../view/state.ts";
+
+const DAY_MS = 86_400_000;
+
+/** What ends, that which ends first before the others, and the DNS records that are missing. */
+export function certificates({ read, scope, now }: View): Html {
+  const all = certificatesOf(read.objects).filter(
+    ({ namespace, until }) => until !== "" && (scope.isAll || namespace === scope.namespace),
+  );
+  const rows = all.map((one) => [objectLink(one), one.namespace, one.until, leftUntil(one.until, now)]);
+  const records = recordsOf(read, scope);
+  return html`${section(
+    "ends",
+    "Ends over the next 90 days",
+    all.length === 0
+      ? empty("No object has a certificate yet.")
+      : html`${endsPlot(
+          all.map(({ kind, name, until }) => ({ title: `${kind}/${name}`, until })),
+          now,
+        )}${tableOf("Certificates by their end", ["Object", "Namespace", "Ends", "In"], rows)}`,
+    "status -A",
+  )}
+${section(
+  "records",
+  "DNS records",
+  records.length === 0
+    ? empty("No DNS record is missing.")
+    : tableOf("DNS records that are missing", ["Object", "Namespace", "Reason", "Message"], records),
+  "status -A",
+)}`;
+}
+
+function leftUntil(until: string, now: number): Html {
+  const days = Math.floor((Date.parse(until) - now) / DAY_MS);
+  if (days < 0) return badge("attention", "has ended");
+  const words = days === 1 ? "1 day" : `${days} days`;
+  return days < 30 ? badge("waiting", words) : html`${words}`;
+}
+
+const recordsOf = ({ objects }: View["read"], scope: View["scope"]) =>
+  [...objects.values()].flat().flatMap((object) => {
+    const { kind, metadata, status } = object;
+    const { namespace, name } = metadata;
+    const found = conditionOf(status, "DNSReady");
+    if (found?.status !== "False" || !(scope.isAll || namespace === scope.namespace)) return [];
+    return [[objectLink({ kind, namespace, name }), namespace, reasonLink(found.reason), found.message]];
+  });

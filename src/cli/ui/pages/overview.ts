@@ -1,0 +1,120 @@
+import type { ManagedObject } from "../../../objects/object.ts";
+import { readyOf } from "../../graph/graph.ts";
+import type { Unfinished } from "../../status/summary.ts";
+import { ageOf } from "../../terminal/age.ts";
+import type { View } from "../reading/view.ts";
+import { type Html, html } from "../view/html.ts";
+import { commandOf, empty, objectLink, reasonLink, section, since, tableOf, wordsFor } from "../view/parts.ts";
+import { plotOf } from "../view/plot.ts";
+import { badge } from "../view/state.ts";
+
+/** Most rows of one list. */
+const MOST = 100;
+
+/** The first page: what is well, what needs a person, and what goes on by itself. */
+export function overview(view: View): Html {
+  const { summary, now } = view;
+  return html`${section("health", "Health", health(view), "status -A")}
+${section("attention", "Needs a person", attention(summary.attention.toReversed(), now), "status -A")}
+<div class="trio">
+${section("waiting", "Waits", unfinished("Waits, oldest first", summary.waiting, now, "Nothing waits"), "status -A")}
+${section("paused", "Paused", paused(view))}
+${section("deleting", "Being deleted", deleting(view))}
+</div>
+${section("objects", "Objects", objects(view), "tree -A")}`;
+}
+
+function health({ summary, now, samples }: View): Html {
+  const { accounts, installations } = summary;
+  return html`<div class="cards">
+${accounts.map(
+  (
+    account,
+  ) => html`<div class="card"><h3>${account.name ? `${account.namespace}/${account.name}` : "The operator's own account"}</h3>
+<p>${accountBadge(account)}</p>
+<dl><dt>Objects</dt><dd>${account.objects}</dd>
+<dt>Last complete list</dt><dd>${account.lastList === undefined ? "not known" : html`${since(account.lastList, now)} ago`}</dd>
+<dt>Requests in the last minute</dt><dd>${trafficOf(account)}</dd>
+${account.pausedUntil && html`<dt>Paused by the service until</dt><dd>${account.pausedUntil}</dd>`}</dl>
+${plotOf(samples.of(account), { now, limit: account.requestsPerMinute })}</div>`,
+)}
+${installations.map(
+  ({ namespace, leader, isLeading, renewed }) => html`<div class="card"><h3>Operator in ${namespace}</h3>
+<p>${isLeading ? badge("ready", "leads") : badge("attention", "does not lead")}</p>
+<dl><dt>Leader</dt><dd>${leader || "nobody"}</dd><dt>Lease renewed</dt><dd>${since(renewed, now)} ago</dd></dl></div>`,
+)}
+${installations.length === 0 && html`<div class="card"><h3>Operator</h3><p>${badge("unknown", "no Lease found")}</p><p>An operator without leader election says nothing of itself.</p></div>`}
+</div>`;
+}
+
+type Account = View["summary"]["accounts"][number];
+
+/** Grey where nothing is known: it may be well, and nobody has looked. */
+function accountBadge({ ready, reason, since: from }: Account): Html {
+  if (ready === "True") return badge("ready", "reachable, key accepted");
+  if (ready === "False") return html`${badge("attention", reason)}${from && html` since <time>${from}</time>`}`;
+  return badge("unknown");
+}
+
+const trafficOf = ({ requestsInLastMinute, requestsPerMinute }: Account): string => {
+  if (requestsInLastMinute === undefined) return "not known";
+  return requestsPerMinute ? `${requestsInLastMinute} of ${requestsPerMinute}` : String(requestsInLastMinute);
+};
+
+const attention = (found: readonly Unfinished[], now: number): Html =>
+  found.length === 0
+    ? empty("Nothing needs you.")
+    : html`<ul class="todo">${found.slice(0, MOST).map(
+        (one) => html`<li><div class="line">${badge("attention", one.reason)} <strong>${objectLink(one)}</strong>
+<span class="where">${one.namespace}</span> <span class="age">for ${since(one.since, now)}</span></div>
+<p>${one.message}</p>
+<div class="line">${commandOf(`why ${wordsFor(one)}`)} ${reasonLink(one.reason)}</div></li>`,
+      )}</ul>${more(found.length)}`;
+
+const unfinished = (label: string, found: readonly Unfinished[], now: number, none: string): Html =>
+  found.length === 0
+    ? empty(`${none}.`)
+    : html`${tableOf(
+        label,
+        ["Object", "Namespace", "Since", "Reason", "Message"],
+        found
+          .slice(0, MOST)
+          .map((one) => [objectLink(one), one.namespace, since(one.since, now), reasonLink(one.reason), one.message]),
+      )}${more(found.length)}`;
+
+const more = (count: number): Html | undefined =>
+  count > MOST ? html`<p>And ${count - MOST} more: ${commandOf("status -A -o json")}</p>` : undefined;
+
+function paused({ summary: { paused: found }, now }: View): Html {
+  if (found.length === 0) return empty("Nothing is paused.");
+  const rows = found.slice(0, MOST).map((one) => [objectLink(one), one.namespace, since(one.since, now), one.reason]);
+  return html`${tableOf("Paused", ["Object", "Namespace", "Since", "Reason"], rows)}${more(found.length)}`;
+}
+
+function deleting({ read, now, scope }: View): Html {
+  const found = [...read.objects.values()]
+    .flat()
+    .filter(({ metadata }) => metadata.deletionTimestamp && (scope.isAll || metadata.namespace === scope.namespace));
+  if (found.length === 0) return empty("Nothing is being deleted.");
+  const rows = found.slice(0, MOST).map((object: ManagedObject) => {
+    const { reason, message } = readyOf({ object });
+    const { namespace, name, deletionTimestamp = "" } = object.metadata;
+    const about = { kind: object.kind, namespace, name };
+    return [objectLink(about), namespace, ageOf(deletionTimestamp, now), reason && reasonLink(reason), message];
+  });
+  return html`${tableOf("Being deleted", ["Object", "Namespace", "Since", "Reason", "Waits for"], rows)}${more(found.length)}`;
+}
+
+function objects({ summary }: View): Html {
+  if (summary.objects.length === 0)
+    return empty("There are no objects yet. Apply a manifest, or adopt what is in the account.");
+  const rows = summary.objects.map(({ kind, all, ready, others }) => [
+    html`<a href="/topology?kind=${kind}">${kind}</a>`,
+    String(all),
+    String(ready),
+    Object.entries(others)
+      .map(([reason, count]) => `${count} ${reason}`)
+      .join(", "),
+  ]);
+  return tableOf("Objects by kind", ["Kind", "All", "Ready", "Others"], rows);
+}

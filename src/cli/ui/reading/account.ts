@@ -1,0 +1,80 @@
+import type { KubeClient } from "../../../runtime/connection/client.ts";
+import {
+  type AccountFlags,
+  type Credentials,
+  findCredentials,
+  type Sharers,
+  sharersOf,
+} from "../../account/credentials.ts";
+import { AccountReader } from "../../account/reader.ts";
+import { failureOf } from "../../cluster/failure.ts";
+import { type AccountRead, managedIn, type ReadObjects, readAccount } from "../../graph/load.ts";
+
+/** What was read of the account, and when. */
+export interface KeptRead {
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Unset: it could not be read, and `problems` says why. */
+  found?: { account: AccountRead; sharers: Sharers; credentials: Credentials };
+  problems: readonly string[];
+}
+
+/** The account is read once in this time at most. */
+const EVERY_MS = 60_000;
+/** And once in this time where a person asks for it. */
+const ASKED_MS = 5_000;
+
+/** Keeps what was read of the account, so that a page costs no requests. */
+export class KeptAccount {
+  readonly #flags: AccountFlags;
+  readonly #client: KubeClient;
+  readonly #onRead: () => void;
+  #last: KeptRead | undefined;
+  #reading: Promise<KeptRead> | undefined;
+
+  constructor(flags: AccountFlags, client: KubeClient, onRead: () => void) {
+    this.#flags = flags;
+    this.#client = client;
+    this.#onRead = onRead;
+  }
+
+  /** What is known. What is too old is read again meanwhile. `isAsked`: a person wants to see it as it is now. */
+  async read(objects: ReadObjects, isAsked = false): Promise<KeptRead> {
+    const age = Date.now() - (this.#last?.at ?? 0);
+    if (this.#last && age < (isAsked ? ASKED_MS : EVERY_MS)) return this.#last;
+    const isFirst = this.#last === undefined;
+    this.#reading ??= this.#readNow(objects).finally(() => {
+      this.#reading = undefined;
+      if (!isFirst) this.#onRead();
+    });
+    return this.#last && !isAsked ? this.#last : this.#reading;
+  }
+
+  async #readNow(read: ReadObjects): Promise<KeptRead> {
+    const problems: string[] = [];
+    const at = Date.now();
+    try {
+      const credentials = await findCredentials(this.#flags);
+      const sharers = await sharersOf(credentials, read.accounts, { client: this.#client, flags: this.#flags });
+      await using reader = new AccountReader(credentials);
+      const managed = managedIn(read);
+      const reading = {
+        reader,
+        terminal: silent,
+        problems,
+        isMarkNeeded: ({ id }: { id: string }) => !managed.has(id),
+      };
+      const account = await readAccount(reading, { sessions: true });
+      this.#last = { at, found: { account, sharers, credentials }, problems };
+    } catch (error) {
+      const problem = failureOf(error);
+      if (problem === undefined) throw error;
+      // what was read before is still the best that is known
+      const { found } = this.#last ?? {};
+      this.#last = { at, ...(found && { found }), problems: [problem] };
+    }
+    return this.#last;
+  }
+}
+
+const silent = { say: () => {}, warn: () => {} };

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { readAccountConfig } from "../../config.ts";
+import { type AccountFlags, findCredentials, isNamedByFlags } from "../account/credentials.ts";
+import { connect } from "../cluster/connect.ts";
+import { type Terminal, UsageError } from "../terminal/terminal.ts";
+import { Followers } from "./http/followers.ts";
+import { addressOf, newToken } from "./http/guard.ts";
+import { listen } from "./http/server.ts";
+import { Views } from "./reading/view.ts";
+import { siteOf } from "./site.ts";
+
+interface Flags extends AccountFlags {
+  port: string;
+  open?: boolean;
+}
+
+const HIGHEST_PORT = 65_535;
+
+/** `ui`: serves pages on this machine until the signal. Read-only. */
+export async function ui(flags: Flags, terminal: Terminal, end = untilInterrupted()): Promise<number> {
+  const port = portOf(flags.port);
+  // a name that is wrong is told at once, and not on a page
+  if (isNamedByFlags(flags)) await findCredentials(flags);
+  await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: flags.kubeconfig }), context: flags.context });
+  using followers = new Followers();
+  await using views = new Views(cluster.client, flags, cluster.namespace, () => followers.changed());
+  const token = newToken();
+  await using listening = await listen(siteOf(views, followers), { port, token });
+  const address = addressOf({ port: listening.port, token });
+  terminal.progress?.("");
+  terminal.say([address]);
+  terminal.warn(
+    "This address is for you alone: it has the token of this start. The page is read-only, and ends with Ctrl-C",
+  );
+  if (flags.open) open(address, terminal);
+  await end;
+  return 0;
+}
+
+function portOf(given: string): number {
+  const port = Number(given);
+  if (!/^\d+$/.test(given) || port > HIGHEST_PORT)
+    throw new UsageError(`--port must be a number up to ${HIGHEST_PORT}`);
+  return port;
+}
+
+const untilInterrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["explorer.exe"],
+};
+
+/** With the program that opens addresses on this machine. */
+function open(address: string, terminal: Terminal): void {
+  const [program = "", ...args] = openers[process.platform] ?? ["xdg-open"];
+  const failed = () => terminal.warn("No browser could be opened: open the address yourself");
+  const child = spawn(program, [...args, address], { stdio: "ignore", detached: true });
+  child.once("error", failed);
+  child.once("exit", (code) => code && process.platform !== "win32" && failed());
+  child.unref();
+}

@@ -1,0 +1,46 @@
+import { type Sample, SPAN_MS } from "../reading/samples.ts";
+import { type Html, html } from "./html.ts";
+
+const WIDTH = 300;
+const HEIGHT = 48;
+
+/** Requests of the last minutes as a line, and the budget as another. Nothing until there are two samples. */
+export function plotOf(samples: readonly Sample[], { now, limit }: { now: number; limit: number | undefined }): Html {
+  if (samples.length < 2) return html`<p class="plot none">Requests are drawn here from now on.</p>`;
+  const highest = Math.max(1, ...samples.map(({ requests }) => requests)) * 1.15;
+  const x = (at: number) => (WIDTH * (1 - (now - at) / SPAN_MS)).toFixed(1);
+  const y = (value: number) => (HEIGHT - 2 - (value / highest) * (HEIGHT - 6)).toFixed(1);
+  const points = samples.map(({ at, requests }) => `${x(at)},${y(requests)}`).join(" ");
+  const label = `Requests within a minute, over the last 15 minutes: now ${samples.at(-1)?.requests}, most ${Math.max(
+    ...samples.map(({ requests }) => requests),
+  )}`;
+  return html`<svg class="plot" preserveAspectRatio="none" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
+<title>${label}</title>
+<line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 1}" y2="${HEIGHT - 1}"/>
+${limit && limit < highest && html`<line class="limit" x1="0" x2="${WIDTH}" y1="${y(limit)}" y2="${y(limit)}"/>`}
+<polyline points="${points}"/></svg>`;
+}
+
+const DAY_MS = 86_400_000;
+const SHOWN_DAYS = 90;
+const LANE = 18;
+
+/** One mark for each end within 90 days, on a line of days. */
+export function endsPlot(ends: readonly { title: string; until: string }[], now: number): Html {
+  const shown = ends.filter(({ until }) => Date.parse(until) - now < SHOWN_DAYS * DAY_MS).slice(0, 40);
+  if (shown.length === 0) return html`<p class="empty">Nothing ends within 90 days.</p>`;
+  const [width, left] = [720, 190];
+  const x = (days: number) => left + (Math.max(0, Math.min(days, SHOWN_DAYS)) / SHOWN_DAYS) * (width - left - 10);
+  const bottom = shown.length * LANE + 8;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Ends over the next 90 days, drawn"><svg class="ends" width="${width}" height="${bottom + 22}" viewBox="0 0 ${width} ${bottom + 22}" role="img" aria-label="Ends over the next 90 days: the table says the same">
+${[0, 30, 60, 90].map((day) => html`<line class="axis" x1="${x(day)}" x2="${x(day)}" y1="0" y2="${bottom}"/><text x="${x(day)}" y="${bottom + 15}" text-anchor="${day === 90 ? "end" : "middle"}">${day === 0 ? "now" : `${day} days`}</text>`)}
+${shown.map(({ title, until }, index) => {
+  const days = (Date.parse(until) - now) / DAY_MS;
+  const y = index * LANE + 10;
+  return html`<g class="${days < 0 ? "past" : days < 30 ? "soon" : "later"}"><text x="${left - 10}" y="${y + 4}" text-anchor="end">${short(title)}</text><line x1="${x(0)}" x2="${x(days)}" y1="${y}" y2="${y}"/><circle cx="${x(days)}" cy="${y}" r="5"/></g>`;
+})}</svg></div>`;
+}
+
+const LONGEST = 26;
+
+const short = (title: string): string => (title.length > LONGEST ? `${title.slice(0, LONGEST - 1)}…` : title);
