@@ -9,8 +9,8 @@ import { status } from "./status/status.ts";
 import { formats, structures } from "./terminal/output.ts";
 import { type Terminal, UsageError } from "./terminal/terminal.ts";
 import { drawings, tree } from "./tree/tree.ts";
+import { users } from "./tree/users.ts";
 import { uninstall } from "./uninstall/uninstall.ts";
-import { users } from "./users.ts";
 import { why } from "./why/why.ts";
 
 export interface ProgramParts {

@@ -5,7 +5,7 @@ import { keyOf } from "../../graph/output.ts";
 import { sessionsOf } from "../../graph/sessions.ts";
 import { kubernetesYAML, linesOf as linesOfYAML } from "../../terminal/kubernetes-yaml.ts";
 import { shellWord } from "../../terminal/shell.ts";
-import { consequences } from "../../users.ts";
+import { consequences } from "../../tree/users.ts";
 import { eventsOf } from "../../why/events.ts";
 import { causesOf } from "../../why/why.ts";
 import { comparisonsOf } from "../reading/comparison.ts";

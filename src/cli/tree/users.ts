@@ -1,14 +1,14 @@
-import type { AccountFlags } from "./account/credentials.ts";
-import { reportPartial } from "./cluster/partial.ts";
-import type { Scope } from "./cluster/scope.ts";
-import { findNodes } from "./graph/find.ts";
-import { cellOf, type Node, readyOf, titleOf, usersOf } from "./graph/graph.ts";
-import { load } from "./graph/load.ts";
-import { wantedBy } from "./graph/named.ts";
-import { printNodes } from "./graph/output.ts";
-import { sessionsOf, sessionsUse } from "./graph/sessions.ts";
-import type { OutputFlags } from "./terminal/output.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import type { AccountFlags } from "../account/credentials.ts";
+import { reportPartial } from "../cluster/partial.ts";
+import type { Scope } from "../cluster/scope.ts";
+import { findNodes } from "../graph/find.ts";
+import { cellOf, type Node, readyOf, titleOf, usersOf } from "../graph/graph.ts";
+import { load } from "../graph/load.ts";
+import { wantedBy } from "../graph/named.ts";
+import { printNodes } from "../graph/output.ts";
+import { sessionsOf, sessionsUse } from "../graph/sessions.ts";
+import type { OutputFlags } from "../terminal/output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 type Flags = AccountFlags & OutputFlags;
 
