@@ -33,6 +33,8 @@ test(
     const demo = new Child(DEMO, { env, args: programs ? ["--dns"] : [] });
     try {
       await demo.said("Stays until Ctrl-C");
+      const page = (await demo.said("?token=")).trim();
+      expect((await fetch(page, { redirect: "manual" })).status).toBe(303);
       const printed = demo.lines.slice(demo.lines.findIndex((line) => line.includes("Try next")));
       expect(printed.filter((line) => line.length > 80)).toEqual([]);
       const commands = printed

@@ -12,6 +12,7 @@ import { applyExamples, askForRecord, createNamespace, isShared, removeNamespace
 import { NAMESPACE } from "./namespace.ts";
 import { keyOf, readObjects } from "./objects.ts";
 import { type DemoOperator, startOperator } from "./operator.ts";
+import { type DemoPage, startPage } from "./page.ts";
 import { recordChanges } from "./records.ts";
 import { watchBecomingReady } from "./screen/becoming-ready.ts";
 import { follow } from "./screen/following.ts";
@@ -55,9 +56,12 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
   if (bind) screen.print([], line("  The records in BIND", "bold"), ...(await records()).map(indented));
   if (once) return 0;
 
+  const { kubeconfig } = cluster;
+  const page = await startPage({ kubeconfig, baseURL: stage.baseURL, apiKeyFile: operator.apiKeyFile, signal });
+  started.defer(() => page.stop());
   const backend = end.objects.find((object) => keyOf(object) === "TunnelGroupBackend/database");
   screen.print(
-    ...(await hintsOf(stage, operator, { backendID: backend?.id ?? "", hasDNS: dns })),
+    ...(await hintsOf(stage, operator, { page, backendID: backend?.id ?? "", hasDNS: dns })),
     line("\n  Stays until Ctrl-C. What happens is shown here:\n", "bold"),
   );
   // awaited here: otherwise everything would be stopped at once
@@ -150,7 +154,7 @@ async function startOperatorOn(
 const hintsOf = async (
   { cluster: { kubeconfig, kubectl }, baseURL, session }: Stage,
   operator: DemoOperator,
-  { backendID, hasDNS }: { backendID: string; hasDNS: boolean },
+  { page, backendID, hasDNS }: { page: DemoPage; backendID: string; hasDNS: boolean },
 ): Promise<Line[]> =>
   hints({
     kubeconfig,
@@ -160,6 +164,7 @@ const hintsOf = async (
     apiKeyFile: operator.apiKeyFile,
     operatorURL: operator.url,
     operatorLog: operator.log,
+    pageAddress: page.address,
     backendID,
     resyncSeconds: RESYNC_SECONDS,
     hasDNS,

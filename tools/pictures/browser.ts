@@ -120,6 +120,15 @@ export class Browser implements AsyncDisposable {
     return (result as { value?: unknown }).value;
   }
 
+  /** Presses a key, as a person does. */
+  async press(key: "Tab" | "Enter" | "ArrowRight" | "ArrowDown" | "/"): Promise<void> {
+    const code = { Tab: 9, Enter: 13, ArrowRight: 39, ArrowDown: 40, "/": 191 }[key];
+    const text = { Enter: "\r", "/": "/" }[key as string];
+    const about = { key, code: key === "/" ? "Slash" : key, windowsVirtualKeyCode: code, ...(text && { text }) };
+    await this.#send("Input.dispatchKeyEvent", { type: "keyDown", ...about });
+    await this.#send("Input.dispatchKeyEvent", { type: "keyUp", ...about });
+  }
+
   /** A PNG of what is in the window. */
   async picture(): Promise<Buffer> {
     const { data } = await this.#send("Page.captureScreenshot", { format: "png" });

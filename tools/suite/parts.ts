@@ -36,6 +36,7 @@ export const quickTests: readonly string[] = [
     "orphans",
     "plan",
     "status",
+    "ui",
     "uninstall",
   ].map((name) => `test/integration/commands/${name}.test.ts`),
   ...["brakes", "fair", "quiet"].map((name) => `test/integration/costs/${name}.test.ts`),

@@ -4,56 +4,10 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, test, vi } from "vitest";
 import { HOSTILE, hostile } from "../../../test/fakes/cli/hostile.ts";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
+import { paths, serving } from "../../../test/fakes/cli/serving.ts";
 import { Canaries, canary } from "../../../test/support/canaries.ts";
-import { ui } from "./ui.ts";
 
 const { failing, altering, run } = useFixedServices();
-
-const paths = [
-  ...["/", "/topology", "/topology?text=e", "/topology?state=waiting", "/topology?from=IPPolicy%2Fshop%2Foffice&up=1"],
-  ...["/drift", "/activity", "/certificates", "/unmanaged", "/plan", "/node?key=TCPEdge%2Fshop%2Frefused"],
-  ...["/node?key=IPPolicy%2Fshop%2Foffice", "/node?key=TCPEdge%2Fshop%2Fwarehouse-of-the-second-region"],
-];
-
-interface Served {
-  address: string;
-  /** The text of a page. */
-  get: (path: string) => Promise<{ status: number; text: string }>;
-  send: (files: Record<string, string>) => Promise<{ status: number; text: string }>;
-  warned: string[];
-}
-
-/** Runs the command while the work is done, with its cookie. */
-async function serving(work: (served: Served) => Promise<void>, flags: Partial<Parameters<typeof ui>[0]> = {}) {
-  const end = Promise.withResolvers<void>();
-  const said = Promise.withResolvers<string>();
-  const warned: string[] = [];
-  const terminal = {
-    say: (lines: unknown) => said.resolve(String(lines)),
-    warn: (lines: unknown) => void warned.push(String(lines)),
-  };
-  const running = ui({ port: "0", ...flags }, terminal, end.promise);
-  running.catch(said.reject);
-  try {
-    const address = await said.promise;
-    const first = await fetch(address, { redirect: "manual" });
-    const headers = { cookie: (first.headers.get("set-cookie") ?? "").split(";")[0] ?? "" };
-    const textOf = async (answer: Response) => ({ status: answer.status, text: await answer.text() });
-    await work({
-      address,
-      warned,
-      get: async (path) => textOf(await fetch(new URL(path, address), { headers })),
-      send: async (files) => {
-        const body = new FormData();
-        for (const [name, text] of Object.entries(files)) body.append("manifests", new File([text], name));
-        return textOf(await fetch(new URL("/plan", address), { method: "POST", body, headers }));
-      },
-    });
-  } finally {
-    end.resolve();
-    await running.catch(() => {});
-  }
-}
 
 test("shows what the commands print", () =>
   serving(async ({ get }) => {

@@ -9,6 +9,8 @@ export interface Place {
   readonly apiKeyFile: string;
   readonly operatorURL: string;
   readonly operatorLog: string;
+  /** Of the page of the account. */
+  readonly pageAddress: string;
   /** Remote id of TunnelGroupBackend/database. */
   readonly backendID: string;
   /** A manifest of an AgentCommand. */
@@ -27,6 +29,9 @@ export function hints(place: Place): Line[] {
   ];
   const edit = `-p '{"spec":{"description":"Git"}}'`;
   return [
+    title("Look at it in your browser: what is well, what uses what, what needs you"),
+    command(place.pageAddress),
+
     title("Try next, in another terminal. These lines come first"),
     command(`export KUBECONFIG=${place.kubeconfig}`),
     command(`export PATH=${place.bin}:$PATH`),

@@ -32,7 +32,7 @@ export async function listen(site: Site, { port, token }: Place): Promise<Listen
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
     answer(request, response, { site, place }).catch(() => response.destroy());
   });
-  Object.assign(server, { headersTimeout: 5_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 });
+  Object.assign(server, { headersTimeout: 3_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 });
   server.maxConnections = CONNECTIONS;
   server.setTimeout(60_000);
   await opened(server, port);

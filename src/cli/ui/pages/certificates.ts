@@ -1,4 +1,5 @@
 import { conditionOf } from "../../../objects/object.ts";
+import { includes } from "../../cluster/scope.ts";
 import { certificatesOf } from "../../status/summary.ts";
 import type { View } from "../reading/view.ts";
 import { type Html, html } from "../view/html.ts";
@@ -10,9 +11,7 @@ const DAY_MS = 86_400_000;
 
 /** What ends, that which ends first before the others, and the DNS records that are missing. */
 export function certificates({ read, scope, now }: View): Html {
-  const all = certificatesOf(read.objects).filter(
-    ({ namespace, until }) => until !== "" && (scope.isAll || namespace === scope.namespace),
-  );
+  const all = certificatesOf(read.objects).filter(({ namespace, until }) => until !== "" && includes(scope, namespace));
   const rows = all.map((one) => [objectLink(one), one.namespace, one.until, leftUntil(one.until, now)]);
   const records = recordsOf(read, scope);
   return html`${section(
@@ -48,6 +47,6 @@ const recordsOf = ({ objects }: View["read"], scope: View["scope"]) =>
     const { kind, metadata, status } = object;
     const { namespace, name } = metadata;
     const found = conditionOf(status, "DNSReady");
-    if (found?.status !== "False" || !(scope.isAll || namespace === scope.namespace)) return [];
+    if (found?.status !== "False" || !includes(scope, namespace)) return [];
     return [[objectLink({ kind, namespace, name }), namespace, reasonLink(found.reason), found.message]];
   });

@@ -1,4 +1,5 @@
 import type { ManagedObject } from "../../../objects/object.ts";
+import { includes } from "../../cluster/scope.ts";
 import { readyOf } from "../../graph/graph.ts";
 import type { Unfinished } from "../../status/summary.ts";
 import { ageOf } from "../../terminal/age.ts";
@@ -17,7 +18,7 @@ export function overview(view: View): Html {
   return html`${section("health", "Health", health(view), "status -A")}
 ${section("attention", "Needs a person", attention(summary.attention.toReversed(), now), "status -A")}
 <div class="trio">
-${section("waiting", "Waits", unfinished("Waits, oldest first", summary.waiting, now, "Nothing waits"), "status -A")}
+${section("waiting", "Waits", unfinished("Waits, oldest first", waitingOf(view), now, "Nothing waits"), "status -A")}
 ${section("paused", "Paused", paused(view))}
 ${section("deleting", "Being deleted", deleting(view))}
 </div>
@@ -68,7 +69,7 @@ const attention = (found: readonly Unfinished[], now: number): Html =>
         (one) => html`<li><div class="line">${badge("attention", one.reason)} <strong>${objectLink(one)}</strong>
 <span class="where">${one.namespace}</span> <span class="age">for ${since(one.since, now)}</span></div>
 <p>${one.message}</p>
-<div class="line">${commandOf(`why ${wordsFor(one)}`)} ${reasonLink(one.reason)}</div></li>`,
+<div class="line">${commandOf(`why ${wordsFor(one)}`)} ${reasonLink(one.reason, `What ${one.reason} means`)}</div></li>`,
       )}</ul>${more(found.length)}`;
 
 const unfinished = (label: string, found: readonly Unfinished[], now: number, none: string): Html =>
@@ -91,10 +92,21 @@ function paused({ summary: { paused: found }, now }: View): Html {
   return html`${tableOf("Paused", ["Object", "Namespace", "Since", "Reason"], rows)}${more(found.length)}`;
 }
 
-function deleting({ read, now, scope }: View): Html {
-  const found = [...read.objects.values()]
+/** What is being deleted stands in a list of its own. */
+function waitingOf(view: View): readonly Unfinished[] {
+  const keyOf = ({ kind, namespace, name }: Unfinished) => `${kind}/${namespace}/${name}`;
+  const going = new Set(deletedIn(view).map(({ kind, metadata }) => `${kind}/${metadata.namespace}/${metadata.name}`));
+  return view.summary.waiting.filter((one) => !going.has(keyOf(one)));
+}
+
+const deletedIn = ({ read, scope }: View): ManagedObject[] =>
+  [...read.objects.values()]
     .flat()
-    .filter(({ metadata }) => metadata.deletionTimestamp && (scope.isAll || metadata.namespace === scope.namespace));
+    .filter(({ metadata }) => metadata.deletionTimestamp && includes(scope, metadata.namespace));
+
+function deleting(view: View): Html {
+  const { now } = view;
+  const found = deletedIn(view);
   if (found.length === 0) return empty("Nothing is being deleted.");
   const rows = found.slice(0, MOST).map((object: ManagedObject) => {
     const { reason, message } = readyOf({ object });

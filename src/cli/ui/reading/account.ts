@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeClient } from "../../../runtime/connection/client.ts";
 import {
   type AccountFlags,
@@ -24,6 +25,14 @@ const EVERY_MS = 60_000;
 /** And once in this time where a person asks for it. */
 const ASKED_MS = 5_000;
 
+/** A page does not wait longer. */
+const PATIENCE_MS = 3_000;
+
+const UNREAD: KeptRead = {
+  at: 0,
+  problems: ["The account is being read, which takes as long as the request budget says"],
+};
+
 /** Keeps what was read of the account, so that a page costs no requests. */
 export class KeptAccount {
   readonly #flags: AccountFlags;
@@ -38,16 +47,21 @@ export class KeptAccount {
     this.#onRead = onRead;
   }
 
-  /** What is known. What is too old is read again meanwhile. `isAsked`: a person wants to see it as it is now. */
+  /**
+   * What is known. What is too old is read again meanwhile, and so is what takes long the first time. `isAsked`: a person
+   * wants to see it as it is now.
+   */
   async read(objects: ReadObjects, isAsked = false): Promise<KeptRead> {
-    const age = Date.now() - (this.#last?.at ?? 0);
-    if (this.#last && age < (isAsked ? ASKED_MS : EVERY_MS)) return this.#last;
-    const isFirst = this.#last === undefined;
+    const last = this.#last;
+    const age = Date.now() - (last?.at ?? 0);
+    if (last && age < (isAsked ? ASKED_MS : EVERY_MS)) return last;
     this.#reading ??= this.#readNow(objects).finally(() => {
       this.#reading = undefined;
-      if (!isFirst) this.#onRead();
+      this.#onRead();
     });
-    return this.#last && !isAsked ? this.#last : this.#reading;
+    this.#reading.catch(() => {});
+    if (last && !isAsked) return last;
+    return Promise.race([this.#reading, sleep(PATIENCE_MS, last ?? UNREAD, { ref: false })]);
   }
 
   async #readNow(read: ReadObjects): Promise<KeptRead> {

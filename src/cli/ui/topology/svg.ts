@@ -29,7 +29,7 @@ export const faceIn =
 /** One picture, from left to right. Each box is a link, so that the keyboard reaches all of them. */
 export function svgOf(label: string, { width, height, boxes, lines }: Places, drawing: Drawing): Html {
   const [w, h] = [Math.ceil(width + 2 * MARGIN), Math.ceil(height + 2 * MARGIN)];
-  return html`<div class="canvas" tabindex="0" role="region" aria-label="${label}">
+  return html`<div class="canvas" tabindex="0" role="group" aria-label="${label}">
 <svg class="graph" width="${w}" height="${h}" viewBox="${-MARGIN} ${-MARGIN} ${w} ${h}" role="group" aria-label="${label}">
 <g class="lines" aria-hidden="true">${lines.map(lineOf)}</g>
 ${[...boxes].map(([key, point]) => boxOf(drawing.items.get(key), point, drawing))}

@@ -21,5 +21,5 @@ export function fieldsTable({ kind, name, fields, inAccount }: ComparedObject, i
     field.secret ? "(secret)" : field.account === undefined ? "–" : html`<code>${valueText(field.account)}</code>`,
     html`<span class="field ${field.state}">${words[field.state]}${field.immutable && ", cannot be changed in place"}</span>`,
   ]);
-  return tableOf(`Fields of ${kind}/${name}`, ["Field", "Spec", "Account", ""], rows);
+  return tableOf(`Fields of ${kind}/${name}`, ["Field", "Spec", "Account", "State"], rows);
 }

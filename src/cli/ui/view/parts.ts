@@ -33,15 +33,16 @@ export const objectLink = ({ kind, namespace, name }: About): Html =>
 export const wordsFor = ({ kind, namespace, name }: About): string =>
   `${kind.toLowerCase()}/${shellWord(name)} -n ${shellWord(namespace)}`;
 
-export const reasonLink = (reason: string): Html =>
-  html`<a class="reason" rel="noreferrer" target="_blank" href="${`${DOCS}/troubleshooting#${reason.toLowerCase()}`}">${reason}</a>`;
+/** To what the documentation says of it. */
+export const reasonLink = (reason: string, words = reason): Html =>
+  html`<a class="reason" rel="noreferrer" target="_blank" href="${`${DOCS}/troubleshooting#${reason.toLowerCase()}`}">${words}</a>`;
 
 export const since = (time: string, now: number): Html =>
   html`<time datetime="${time}" title="${time}">${ageOf(time, now) || "not known"}</time>`;
 
 /** A table that can be scrolled by itself where it is wider than the page. */
 export const tableOf = (label: string, headings: readonly string[], rows: readonly (readonly Part[])[]): Html =>
-  html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table>
+  html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table>
 <thead><tr>${headings.map((one) => html`<th scope="col">${one}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
 </table></div>`;
@@ -49,7 +50,7 @@ export const tableOf = (label: string, headings: readonly string[], rows: readon
 /** Lines as a command prints them. */
 export const linesOf = (label: string, lines: Parameters<typeof printed>[0]): Html => {
   const all = printed(lines, false).split("\n");
-  return html`<pre tabindex="0" role="region" aria-label="${label}" data-copy>${all.map((line, index) => [index > 0 && NEWLINE, line])}</pre>`;
+  return html`<pre tabindex="0" role="group" aria-label="${label}" data-copy>${all.map((line, index) => [index > 0 && NEWLINE, line])}</pre>`;
 };
 
 const NEWLINE = html`

@@ -8,10 +8,12 @@ const HEIGHT = 48;
 export function plotOf(samples: readonly Sample[], { now, limit }: { now: number; limit: number | undefined }): Html {
   if (samples.length < 2) return html`<p class="plot none">Requests are drawn here from now on.</p>`;
   const highest = Math.max(1, ...samples.map(({ requests }) => requests)) * 1.15;
-  const x = (at: number) => (WIDTH * (1 - (now - at) / SPAN_MS)).toFixed(1);
+  // what was seen fills the plot, from the first minute on
+  const span = Math.min(SPAN_MS, Math.max(60_000, now - (samples[0]?.at ?? now)));
+  const x = (at: number) => (WIDTH * (1 - (now - at) / span)).toFixed(1);
   const y = (value: number) => (HEIGHT - 2 - (value / highest) * (HEIGHT - 6)).toFixed(1);
   const points = samples.map(({ at, requests }) => `${x(at)},${y(requests)}`).join(" ");
-  const label = `Requests within a minute, over the last 15 minutes: now ${samples.at(-1)?.requests}, most ${Math.max(
+  const label = `Requests within a minute, over the last ${Math.ceil(span / 60_000)} minutes: now ${samples.at(-1)?.requests}, most ${Math.max(
     ...samples.map(({ requests }) => requests),
   )}`;
   return html`<svg class="plot" preserveAspectRatio="none" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
@@ -32,7 +34,7 @@ export function endsPlot(ends: readonly { title: string; until: string }[], now:
   const [width, left] = [720, 190];
   const x = (days: number) => left + (Math.max(0, Math.min(days, SHOWN_DAYS)) / SHOWN_DAYS) * (width - left - 10);
   const bottom = shown.length * LANE + 8;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Ends over the next 90 days, drawn"><svg class="ends" width="${width}" height="${bottom + 22}" viewBox="0 0 ${width} ${bottom + 22}" role="img" aria-label="Ends over the next 90 days: the table says the same">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Ends over the next 90 days, drawn"><svg class="ends" width="${width}" height="${bottom + 22}" viewBox="0 0 ${width} ${bottom + 22}" role="img" aria-label="Ends over the next 90 days: the table says the same">
 ${[0, 30, 60, 90].map((day) => html`<line class="axis" x1="${x(day)}" x2="${x(day)}" y1="0" y2="${bottom}"/><text x="${x(day)}" y="${bottom + 15}" text-anchor="${day === 90 ? "end" : "middle"}">${day === 0 ? "now" : `${day} days`}</text>`)}
 ${shown.map(({ title, until }, index) => {
   const days = (Date.parse(until) - now) / DAY_MS;

@@ -88,7 +88,8 @@ dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; text-align:
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; }
 .scroll + .scroll { margin-top: 12px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
-th, td { text-align: left; vertical-align: top; padding: 7px 14px; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: 7px 14px; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
+td:last-child { overflow-wrap: anywhere; }
 tr:last-child td { border-bottom: 0; }
 th { font-weight: 550; color: var(--quiet); background: var(--soft); white-space: nowrap; font-size: 13px; }
 td:first-child { min-width: 11em; } td:last-child:not(:first-child) { min-width: 14em; }
@@ -100,7 +101,8 @@ pre { background: var(--soft); border-radius: 8px; padding: 12px 16px; margin: 0
 button, input, select { font: inherit; font-size: 14px; color: var(--text); background: var(--bg); border: 1px solid var(--strong); border-radius: 6px; padding: 4px 10px; max-width: 100%; }
 button { cursor: pointer; } button:hover { border-color: var(--brand); color: var(--brand); }
 .copy { font-size: 12px; padding: 0 8px; border-color: var(--line); color: var(--quiet); line-height: 22px; }
-pre + .copy { margin-top: 6px; }
+pre + .copy { float: right; position: relative; margin: -36px 10px 0 0; background: var(--bg); }
+pre:has(+ .copy) { padding-bottom: 38px; }
 .filter { display: flex; flex-wrap: wrap; gap: 10px 16px; align-items: end; }
 .filter label { display: grid; font-size: 13px; color: var(--quiet); gap: 2px; }
 .count { color: var(--quiet); margin: 0 0 10px; }
