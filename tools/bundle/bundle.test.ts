@@ -2,8 +2,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { Script } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sourceStack } from "../../src/runtime/stack.ts";
+import { Child } from "../shared/child.ts";
 import { type Ended, run } from "../shared/run.ts";
 import { bundle } from "./bundle.ts";
 
@@ -35,6 +37,32 @@ test("a kubeconfig is read, although its parser is run only then", async () => {
   const env = { HOME: folder, KUBECONFIG: join(folder, "kubeconfig.yaml") };
   const { stderr } = await run(process.execPath, ["dist/main.js", "status"], { cwd: folder, env });
   expect(stderr).toContain("the kubeconfig is empty, or has no current-context");
+});
+
+test("the page of an account has its script and its style, as in a checkout", async () => {
+  const cluster = {
+    clusters: [{ name: "a", cluster: { server: "http://127.0.0.1:9" } }],
+    users: [{ name: "a", user: {} }],
+  };
+  const contexts = [{ name: "a", context: { cluster: "a", user: "a" } }];
+  const kubeconfig = join(folder, "page.json");
+  await writeFile(kubeconfig, JSON.stringify({ kind: "Config", "current-context": "a", contexts, ...cluster }));
+  const env = { HOME: folder, KUBECONFIG: kubeconfig };
+  const page = new Child(join(folder, "dist/kubectl-tunnelgateway.js"), { args: ["ui", "--port", "0"], env });
+  try {
+    const address = await page.said("?token=");
+    const cookie = (await fetch(address, { redirect: "manual" })).headers.get("set-cookie")?.split(";")[0] ?? "";
+    const textOf = async (path: string) => (await fetch(new URL(path, address), { headers: { cookie } })).text();
+    const script = await textOf("/page.js");
+    expect(script).toContain("EventSource");
+    expect(() => new Script(script)).not.toThrow();
+    // what a bundler adds to a class would be missing in a browser
+    expect(script).not.toMatch(/\b(__name|__publicField|import)\b/);
+    expect(await textOf("/style.css")).toContain("color-scheme");
+    expect(await textOf("/")).toContain("The cluster cannot be reached");
+  } finally {
+    await page.stop("SIGKILL");
+  }
 });
 
 describe("what an operator that starts loads", () => {

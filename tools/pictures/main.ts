@@ -1,4 +1,5 @@
-// Draws the dashboard of the chart, as a real Prometheus has seen a real operator: npm run docs:pictures
+// Draws the dashboard of the chart, as a real Prometheus has seen a real operator, and the page of the account:
+// npm run docs:pictures, or npm run docs:pictures -- ui for the page alone
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { howToGet } from "../shared/debian.ts";
 import { exampleRoutes } from "../shared/examples.ts";
 import { Operator } from "../shared/operator.ts";
 import { startSimulator } from "../simulator/simulator.ts";
+import { drawAccount } from "./account.ts";
 import { Browser, chromiumProgram } from "./browser.ts";
 import { type Row, rowsOf, type Span } from "./dashboard.ts";
 import { HEIGHT_OF_A_LINE, pageOf, WIDTH_OF_A_PAGE } from "./page.ts";
@@ -90,8 +92,9 @@ if (!chromium) throw new Error(`Chromium draws the pictures: ${howToGet("chromiu
 const folder = await mkdtemp(join(tmpdir(), "pictures-"));
 try {
   await mkdir(pictures, { recursive: true });
-  const rows = await seen();
+  const rows = process.argv[2] === "ui" ? [] : await seen();
   await using browser = await Browser.start(chromium);
+  await drawAccount(browser, (name) => join(pictures, `${name}.png`), say);
   for (const { row, picture } of rows) await draw(browser, folder, row, join(pictures, `dashboard-${picture}`));
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -55,7 +55,7 @@ async function ofObject(node: Node, object: ManagedObject, view: View, views: Vi
     one.type,
     one.status,
     reasonLink(one.reason),
-    html`${since(one.lastTransitionTime, view.now)} ago`,
+    since(one.lastTransitionTime, view.now),
     one.message,
   ]);
   const told = events.slice(0, 20).map((one) => [since(one.last, view.now), one.count, one.reason, one.message]);

@@ -54,8 +54,8 @@ export function componentsOf(keys: readonly string[], arrows: readonly Arrow[]):
   return components;
 }
 
-/** A state that changes moves no box, so most of what was laid out is used again. */
-const known = new LRUCache<string, Places>({ max: 5_000 });
+/** By shape. A state that changes moves no box, and an account has the same few shapes again and again. */
+const known = new LRUCache<string, Drawn>({ max: 1_000 });
 
 /** Each component by itself, one below the other, and what has no arrow at the end. Others get their turn in between. */
 export async function layoutOf(components: readonly Component[]): Promise<Places> {
@@ -93,30 +93,53 @@ function gridOf(keys: readonly string[]): Places {
   return { width: columns * (BOX.width + GAP.box) - GAP.box, height: Math.max(0, height), boxes, lines: [] };
 }
 
-function placesOf(component: Component): Places {
-  const key = JSON.stringify(component);
-  const places = known.get(key) ?? layered(component);
-  known.set(key, places);
-  return places;
+/** Numbers in place of keys: what hangs together in the same way stands in the same way. */
+interface Shape {
+  boxes: number;
+  arrows: [from: number, to: number][];
+}
+
+interface Drawn {
+  width: number;
+  height: number;
+  boxes: Point[];
+  lines: Point[][];
+}
+
+function placesOf({ keys, arrows }: Component): Places {
+  const numbers = new Map(keys.map((key, index) => [key, index]));
+  const numberOf = (key: string) => numbers.get(key) ?? 0;
+  const shape: Shape = { boxes: keys.length, arrows: arrows.map(({ from, to }) => [numberOf(from), numberOf(to)]) };
+  const name = JSON.stringify(shape);
+  const { width, height, boxes, lines } = known.get(name) ?? layered(shape);
+  known.set(name, { width, height, boxes, lines });
+  return {
+    width,
+    height,
+    boxes: new Map(keys.map((key, index) => [key, boxes[index] as Point])),
+    lines: arrows.map((arrow, index) => ({ arrow, points: lines[index] ?? [] })),
+  };
 }
 
 /** In layers from left to right. `tight-tree`: the other ways take seconds for a thousand boxes. */
-function layered({ keys, arrows }: Component): Places {
+function layered({ boxes, arrows }: Shape): Drawn {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: "LR", ranker: "tight-tree", nodesep: GAP.box, ranksep: GAP.column });
-  for (const key of keys) graph.setNode(key, { width: BOX.width, height: BOX.height });
-  for (const [index, { from, to }] of arrows.entries()) graph.setEdge(from, to, {}, String(index));
+  const names = Array.from({ length: boxes }, (_, index) => String(index));
+  for (const name of names) graph.setNode(name, { width: BOX.width, height: BOX.height });
+  for (const [index, [from, to]] of arrows.entries()) graph.setEdge(String(from), String(to), {}, String(index));
   layout(graph);
-  const boxes = new Map(
-    keys.map((key) => {
-      const { x = 0, y = 0 } = graph.node(key);
-      return [key, { x: x - BOX.width / 2, y: y - BOX.height / 2 }];
-    }),
-  );
-  const lines = arrows.map((arrow, index) => {
-    const { points = [] } = graph.edge(arrow.from, arrow.to, String(index)) as { points?: Point[] };
-    return { arrow, points: points.map(({ x, y }) => ({ x, y })) };
-  });
   const { width = 0, height = 0 } = graph.graph();
-  return { width, height, boxes, lines };
+  return {
+    width,
+    height,
+    boxes: names.map((name) => {
+      const { x = 0, y = 0 } = graph.node(name);
+      return { x: x - BOX.width / 2, y: y - BOX.height / 2 };
+    }),
+    lines: arrows.map(([from, to], index) => {
+      const { points = [] } = graph.edge(String(from), String(to), String(index)) as { points?: Point[] };
+      return points.map(({ x, y }) => ({ x, y }));
+    }),
+  };
 }

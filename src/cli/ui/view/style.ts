@@ -131,7 +131,8 @@ a.box, a.box:hover { text-decoration: none; }
 .box.none rect, .box.other rect, .box.part rect { stroke-dasharray: 5 4; }
 .box.part rect { stroke: var(--line); }
 .box.part .sign { display: none; } .box.part text.name, .box.part text.about { transform: translateX(-18px); }
-.box.dim { opacity: 0.38; }
+.box.dim rect { stroke-opacity: 0.4; } .box.dim text { opacity: 0.55; }
+time { white-space: nowrap; }
 .box.change-create rect, .box.change-adopt rect { stroke: var(--green); fill: var(--green-soft); stroke-width: 2; }
 .box.change-update rect, .box.change-waiting rect { stroke: var(--yellow); fill: var(--yellow-soft); stroke-width: 2; }
 .box.change-replace rect, .box.change-delete rect, .box.change-blocked rect { stroke: var(--red); fill: var(--red-soft); stroke-width: 2; }
