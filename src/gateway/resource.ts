@@ -19,7 +19,7 @@ export interface Resource<Wire extends z.ZodObject = z.ZodObject> {
   readonly listKey: string;
   /** The beginning of the service's ids, to recognize them in input and messages. Answers are not checked for it. */
   readonly idPrefix: string;
-  /** The form of an answer. Only `id` is required; unknown members are kept. */
+  /** The form of an answer. Only `id` is required; unknown members are dropped. */
   readonly wire: Wire;
   /** Members that POST accepts. The service refuses others. */
   readonly create: readonly string[];
@@ -38,7 +38,7 @@ export interface Module<Wire extends z.ZodObject = z.ZodObject> {
   readonly title: string;
   /** With `{id}`, and `{edge_id}` where the owner is a route. */
   readonly path: string;
-  /** The form of an answer. No member is required; unknown members are kept. */
+  /** The form of an answer. No member is required; unknown members are dropped. */
   readonly wire: Wire;
   /** Members that PUT accepts. */
   readonly put: readonly string[];

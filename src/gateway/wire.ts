@@ -11,7 +11,7 @@ export const texts = z.array(z.string()).nullish();
 export const textMap = z.record(z.string(), z.string()).nullish();
 
 /** A reference to another resource. */
-export const ref = z.looseObject({ id: z.string(), uri: text });
+export const ref = z.object({ id: z.string(), uri: text });
 export const optionalRef = ref.nullish();
 export const refs = z.array(ref).nullish();
 
@@ -21,8 +21,8 @@ export const identity = { id: z.string().min(1), uri: text };
 /** Members of nearly every resource. `created_at` is RFC 3339. */
 export const common = { ...identity, created_at: text, description: text, metadata: text };
 
-/** An answer. Known members are checked, others are kept. */
-export const answer = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape);
+/** An answer. Known members are checked. Others are dropped: nobody reads them, and they may be large. */
+export const answer = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape);
 
 /** An object in an answer, which may be missing or null. */
-export const part = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
+export const part = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).nullish();

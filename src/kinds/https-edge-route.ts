@@ -36,7 +36,7 @@ export const HTTPSEdgeRoute = defineKind({
     path: "/edges/https/{edge_id}/routes/{id}",
     listKey: "",
     idPrefix: "edghts_",
-    wire: z.looseObject({ id: z.string(), ...answers }),
+    wire: z.object({ id: z.string(), ...answers }),
     create: [],
     update: Object.keys(modules),
     secrets: Object.values(modules).flatMap(({ secrets }) => secrets),
