@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
 import { defineCustomResource } from "../schema/define.ts";
-import { atMost, matching } from "../schema/fields.ts";
+import { atMost, idWith, matching } from "../schema/fields.ts";
 import { hasOneOf, isNotEmpty } from "../schema/rules.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -42,9 +42,7 @@ export const MAX_SESSIONS = 500;
 const sessionRef = mark(
   z.object({
     name: z.string().min(1).max(253).optional().describe("Name of a TunnelSession in this namespace."),
-    id: matching(z.string().min(1).max(128), /^[A-Za-z0-9_]+$/, "must be an id: letters, digits and _")
-      .optional()
-      .describe("Remote id of a session."),
+    id: idWith(["ts_"]).optional().describe("Remote id of a session."),
   }),
   {
     rules: [

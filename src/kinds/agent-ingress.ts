@@ -4,7 +4,8 @@ import { managedCertificate } from "../schema/certificate.ts";
 import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { type DNSRecordsOf, dns, dnsRecords, records } from "../schema/dns.ts";
-import { domain, hostname, immutable, texts } from "../schema/fields.ts";
+import { domain, immutable, texts } from "../schema/fields.ts";
+import { hostname } from "../schema/hosts.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
 import { mark } from "../schema/traits.ts";
 

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { certificateAuthorities } from "../gateway/resources/index.ts";
 import { dateOf, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
-import { configMapKey, secretKey, texts } from "../schema/fields.ts";
+import { configMapKey, matching, secretKey, texts } from "../schema/fields.ts";
 import { certificateFacts, certificatesProblem, certificateValidity, pem } from "../schema/pem.ts";
 import { hasOneOf } from "../schema/rules.ts";
-import { mark } from "../schema/traits.ts";
+import { mark, type Rule } from "../schema/traits.ts";
 
 const caPemFrom = mark(
   z.object({
@@ -32,6 +32,18 @@ const caPemFrom = mark(
   },
 );
 
+const caPem = matching(
+  z.string().min(1).max(131_072),
+  /-----BEGIN ([A-Z0-9]+ )?CERTIFICATE-----\s+[A-Za-z0-9+/=\s]+-----END ([A-Z0-9]+ )?CERTIFICATE-----/,
+  "must have a certificate in PEM, from its line BEGIN CERTIFICATE to its line END CERTIFICATE",
+);
+
+const noKey: Rule = {
+  rule: "!self.contains('PRIVATE KEY-----')",
+  message: "must not have a private key: everybody who may read this object would read it",
+  holds: (self: string) => !self.includes("PRIVATE KEY-----"),
+};
+
 export const CertificateAuthority = defineKind({
   kind: "CertificateAuthority",
   plural: "certificateauthorities",
@@ -48,7 +60,7 @@ export const CertificateAuthority = defineKind({
   },
   spec: z.object({
     ...texts,
-    caPem: mark(z.string().min(1).max(131_072), { createOnly: true, normalize: pem })
+    caPem: mark(caPem, { createOnly: true, normalize: pem, rules: [noKey] })
       .optional()
       .describe("CA certificates in PEM, one or several."),
     caPemFrom: caPemFrom.optional().describe("Where to read the CA certificates from, in place of `caPem`."),

@@ -2,7 +2,15 @@ import * as z from "zod";
 import { httpResponseBackends } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { lowerCaseKeys, stringMap, texts } from "../schema/fields.ts";
-import { mark } from "../schema/traits.ts";
+import { mark, type Rule } from "../schema/traits.ts";
+
+/** The service keeps the names in lower case, so that one of two would be lost. */
+const distinctNames: Rule = {
+  rule: "self.all(one, self.exists_one(other, other.lowerAscii() == one.lowerAscii()))",
+  message: "must have each header once: names that differ only by case are one header",
+  holds: (self: object) => Object.keys(lowerCaseKeys(self) as object).length === Object.keys(self).length,
+  reason: "FieldValueDuplicate",
+};
 
 export const HTTPResponseBackend = defineKind({
   kind: "HTTPResponseBackend",
@@ -13,7 +21,7 @@ export const HTTPResponseBackend = defineKind({
   spec: z.object({
     ...texts,
     body: z.string().max(65_536).optional().describe("Content of the response."),
-    headers: mark(stringMap(), { normalize: lowerCaseKeys })
+    headers: mark(stringMap(), { normalize: lowerCaseKeys, rules: [distinctNames] })
       .optional()
       .describe("Headers of the response. Their names are compared without case."),
     statusCode: mark(z.int().min(100).max(599), { createDefault: 200, clear: 200 })

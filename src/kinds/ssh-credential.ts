@@ -2,7 +2,8 @@ import * as z from "zod";
 import { sshCredentials } from "../gateway/resources/index.ts";
 import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
-import { immutable, matching, ownerId, sshPublicKey, texts, unordered } from "../schema/fields.ts";
+import { immutable, matching, ownerId, setOf, sshPublicKey, texts } from "../schema/fields.ts";
+import { bindRule } from "../schema/hosts.ts";
 import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -22,7 +23,7 @@ export const SSHCredential = defineKind({
   spec: z.object({
     ...texts,
     publicKey: immutable(sshPublicKey).describe("Public key of the SSH key pair, in authorized-keys format."),
-    acl: mark(z.array(rule).max(128), { normalize: unordered })
+    acl: mark(z.array(rule).max(128), { normalize: setOf(bindRule) })
       .optional()
       .describe("What the credential may bind. Unset: everything."),
     ownerId: immutable(ownerId).optional(),

@@ -18,6 +18,11 @@ import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
 const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createOnly: true });
+const principal = matching(
+  z.string().min(1).max(253),
+  /^[^\s/,]+$/,
+  "must be a host name or an IP address, without scheme, path or space",
+);
 const time = mark(instant, { createOnly: true, serverDefault: true, normalize: timestamp });
 
 /**
@@ -57,7 +62,7 @@ export const SSHHostCertificate = defineKind({
     ...texts,
     sshCertificateAuthorityId: createOnly(unmanagedID("sshca_")).describe("Id of the SSH authority that signs."),
     publicKey: createOnly(sshPublicKey).describe("Public key of the host, in authorized-keys format."),
-    principals: mark(z.array(z.string().min(1).max(253)).max(256), { createOnly: true, normalize: unordered })
+    principals: mark(z.array(principal).max(256), { createOnly: true, normalize: unordered })
       .optional()
       .describe("Host names and addresses that may use the certificate. Unset: any."),
     validAfter: time.optional().describe("Start of the validity, in RFC 3339. Default: now."),
@@ -80,6 +85,13 @@ export const SSHHostCertificate = defineKind({
       message: "must not set both `validUntil` and `renewBefore`: a certificate with a fixed end is not renewed",
       fieldPath: ".renewBefore",
       holds: hasNotBoth("validUntil", "renewBefore"),
+    },
+    {
+      rule: "!has(self.validAfter) || !has(self.validUntil) || timestamp(self.validAfter) < timestamp(self.validUntil)",
+      message: "must have `validUntil` after `validAfter`",
+      fieldPath: ".validUntil",
+      holds: ({ validAfter, validUntil }: { validAfter?: string; validUntil?: string }) =>
+        validAfter === undefined || validUntil === undefined || Date.parse(validAfter) < Date.parse(validUntil),
     },
   ],
   status: z.object({

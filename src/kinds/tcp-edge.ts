@@ -2,16 +2,18 @@ import * as z from "zod";
 import { tcpEdgePolicy, tcpEdges } from "../gateway/resources/index.ts";
 import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
-import { matching, refsTo, texts, unordered } from "../schema/fields.ts";
+import { matching, refsTo, setOf, texts } from "../schema/fields.ts";
+import { hostport } from "../schema/hosts.ts";
 import { backendModule } from "../schema/modules/backend.ts";
 import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { countOfMore, firstOf } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
-/** Normalizes addresses: order, case and duplicates are ignored. */
-const hostports = (value: unknown): unknown =>
-  unordered(Array.isArray(value) ? [...new Set(value.map((one) => String(one).toLowerCase()))] : value);
+const hostports = setOf(hostport);
+
+/** In CEL, what `hostport` does to an address in ASCII. */
+const spelled = (address: string): string => `${address}.lowerAscii().replace('.:', ':')`;
 
 /** The fields of every edge. Both ways of naming an address end in one member, `hostports`. */
 export const edgeFields = {
@@ -21,12 +23,22 @@ export const edgeFields = {
       .array(
         matching(
           z.string().min(3).max(300),
-          /^[^:]+:[0-9]{1,5}$/,
-          "must be host:port, such as 1.tcp.eu.gateway.example:20117",
+          /^[^:\s/]+:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$/,
+          "must be host:port with a port from 1 to 65535, such as 1.tcp.eu.gateway.example:20117",
         ),
       )
       .max(64),
-    { normalize: hostports },
+    {
+      normalize: hostports,
+      rules: [
+        {
+          rule: `self.all(one, self.exists_one(other, ${spelled("other")} == ${spelled("one")}))`,
+          message: "must have each address once: neither case nor a dot after the host makes it another one",
+          holds: (self: readonly string[]) => new Set(self.map(hostport)).size === self.length,
+          reason: "FieldValueDuplicate",
+        },
+      ],
+    },
   )
     .optional()
     .describe("Addresses to listen on, each host:port. Name ReservedAddress objects in `addressRefs` instead."),

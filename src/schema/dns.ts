@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { hostname, stringMap } from "./fields.ts";
+import { stringMap } from "./fields.ts";
+import { hostname } from "./hosts.ts";
 import { mark } from "./traits.ts";
 
 /** A DNS record that has to exist so that a remote can be used. All names are in lower case, without a final dot. */

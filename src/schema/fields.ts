@@ -1,4 +1,15 @@
 import * as z from "zod";
+import {
+  certificateAuthorities,
+  eventDestinations,
+  eventSubscriptions,
+  failoverBackends,
+  httpResponseBackends,
+  ipPolicies,
+  tlsCertificates,
+  tunnelGroupBackends,
+  weightedBackends,
+} from "../gateway/resources/index.ts";
 import { withArticle } from "./article.ts";
 import { OWNER_KEY } from "./contract.ts";
 import { has, hasOneOf, type Members } from "./rules.ts";
@@ -81,9 +92,32 @@ const objectName = matching(
   /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
   "must be a name in Kubernetes: lower-case letters, digits, - and ., with a letter or digit at both ends",
 );
-const remoteID = matching(z.string().min(1).max(128), /^[A-Za-z0-9_]+$/, "must be an id: letters, digits and _")
-  .optional()
-  .describe("Remote id of a resource that is not managed by an object here.");
+
+/** The resources that references name. */
+const referable: Readonly<Record<string, { idPrefix: string }>> = {
+  CertificateAuthority: certificateAuthorities,
+  EventDestination: eventDestinations,
+  EventSubscription: eventSubscriptions,
+  FailoverBackend: failoverBackends,
+  HTTPResponseBackend: httpResponseBackends,
+  IPPolicy: ipPolicies,
+  TLSCertificate: tlsCertificates,
+  TunnelGroupBackend: tunnelGroupBackends,
+  WeightedBackend: weightedBackends,
+};
+
+/** An id that begins with one of these. */
+export const idWith = (prefixes: readonly string[]) =>
+  matching(
+    z.string().min(1).max(128),
+    new RegExp(`^(${prefixes.join("|")})[A-Za-z0-9_]+$`),
+    `must be an id that begins with ${prefixes.join(" or ")}`,
+  );
+
+const remoteID = (kinds: readonly string[]) =>
+  idWith(kinds.flatMap((kind) => referable[kind]?.idPrefix ?? []))
+    .optional()
+    .describe("Remote id of a resource that is not managed by an object here.");
 
 const exactlyOne: Rule = {
   rule: "has(self.name) != has(self.id)",
@@ -97,12 +131,13 @@ function target(kinds: readonly string[], byID: boolean): z.ZodObject {
   const about = `Name of ${withArticle(kinds.join(" or "))} in this namespace.`;
   if (!byID) return z.object({ name: objectName.describe(about) });
   const name = objectName.optional().describe(about);
-  if (kinds.length === 1 && only) return mark(z.object({ name, id: remoteID }), { rules: [exactlyOne] });
+  const id = remoteID(kinds);
+  if (kinds.length === 1 && only) return mark(z.object({ name, id }), { rules: [exactlyOne] });
   const kind = z
     .enum(kinds as [string, ...string[]])
     .optional()
     .describe("Kind of the object that `name` names.");
-  return mark(z.object({ kind, name, id: remoteID }), {
+  return mark(z.object({ kind, name, id }), {
     rules: [
       exactlyOne,
       {
@@ -180,12 +215,25 @@ export const domain = matching(
   "must be a host name with a dot in it, such as shop.example.com, or *.example.com for all names one level below",
 );
 
+/**
+ * The base64 of a key begins with its type, so that it has a beginning of its own for each type. Types that are not here
+ * have a name of their maker, as in `sk-ssh-ed25519@openssh.com`.
+ */
+const keyTypes = [
+  "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI[A-Za-z0-9+/]{43}",
+  "ssh-rsa AAAAB3NzaC1yc2E[A-Za-z0-9+/]{64,}={0,2}",
+  "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAI[A-Za-z0-9+/]{64,}={0,2}",
+  "ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAI[A-Za-z0-9+/]{64,}={0,2}",
+  "ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAI[A-Za-z0-9+/]{64,}={0,2}",
+  "[a-z0-9.-]+@[a-z0-9.-]+ AAAA[A-Za-z0-9+/]{20,}={0,2}",
+];
+
 /** `<type> <base64>`. A comment after it, as in authorized-keys files, is ignored. */
 export const sshPublicKey = mark(
   matching(
     z.string().min(1).max(16_384),
-    /^[a-z0-9@.-]+ [A-Za-z0-9+/]+=*( .*)?\n?$/,
-    "must be one line of a .pub file: the type of the key, a space, and the key in base64",
+    new RegExp(`^(${keyTypes.join("|")})( .*)?\\n?$`),
+    "must be one line of a .pub file: the type of the key, a space, and the whole key in base64",
   ),
   { normalize: (value) => (typeof value === "string" ? value.trim().split(/\s+/).slice(0, 2).join(" ") : value) },
 );
@@ -236,15 +284,16 @@ export const backendKinds = [
 
 export const regions = ["au", "eu", "ap", "us", "jp", "in", "sa"] as const;
 
-/** For lists whose order does not matter. */
-export function unordered(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return [...value].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-}
+/** For lists in which neither order nor repetition matters. `one` normalizes an entry. */
+export const setOf =
+  (one: (entry: unknown) => unknown) =>
+  (value: unknown): unknown => {
+    if (!Array.isArray(value)) return value;
+    const entries = new Map(value.map(one).map((entry) => [JSON.stringify(entry), entry]));
+    return [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
+  };
 
-/** For host names: the service stores them in lower case, without the final dot. */
-export const hostname = (value: unknown): unknown =>
-  typeof value === "string" ? value.toLowerCase().replace(/\.$/, "") : value;
+export const unordered = setOf((entry) => entry);
 
 /** Normalizes metadata: neither the white space of its JSON nor the owner mark in it counts as a difference. */
 function jsonValue(value: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
+import { hostname } from "../../schema/hosts.ts";
 
 /** A domain, or an edge that may listen at one. */
 interface Node {
@@ -38,13 +39,13 @@ export function connectListeners(nodes: readonly Node[]): void {
 function hostOf({ kind: { address }, remote, object }: Node): string | undefined {
   if (address === undefined) return undefined;
   const value = (remote as Record<string, unknown> | undefined)?.[address] ?? object?.status?.[address];
-  const host = String(value ?? object?.spec[address] ?? "").toLowerCase();
+  const host = String(hostname(value ?? object?.spec[address] ?? ""));
   return host === "" || host.includes(":") ? undefined : host;
 }
 
 function hostsOf({ remote, object }: Node): string[] {
   const hostports = (remote as Record<string, unknown> | undefined)?.["hostports"] ?? object?.spec["hostports"];
-  return Array.isArray(hostports) ? hostports.map((one) => String(one).toLowerCase().replace(/:\d+$/, "")) : [];
+  return Array.isArray(hostports) ? hostports.map((one) => String(hostname(String(one).replace(/:\d+$/, "")))) : [];
 }
 
 /** The names of domains that have this host. A wildcard stands for all names one level below it. */

@@ -4,6 +4,7 @@ import { refusalsOf } from "../../schema/admission.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { API_VERSION } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
+import { hostport } from "../../schema/hosts.ts";
 import { type ReferenceTrait, traitsOf } from "../../schema/traits.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { snakeCase } from "../../schema/wire/names.ts";
@@ -63,7 +64,9 @@ export function lookupOf(imported: readonly Imported[]): Lookup {
   };
 }
 
-const keyOf = (kind: string, field: string, value: string): string => `${kind} ${field} ${value.toLowerCase()}`;
+/** Ids differ by case, and addresses do not. */
+const keyOf = (kind: string, field: string, value: string): string =>
+  `${kind} ${field} ${field === "id" ? value : hostport(value)}`;
 
 /** The manifest of an object that adopts the remote as it is, so that applying it changes nothing but the owner mark. */
 export function manifestOf({ kind, name, remote }: Imported, reference: Lookup, options: ManifestOptions): Manifest {

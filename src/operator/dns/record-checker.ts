@@ -2,7 +2,7 @@ import type { Resolver } from "node:dns/promises";
 import type { DNS, RecordCheck } from "../../reconcile/dns.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
-import { hostname } from "../../schema/fields.ts";
+import { hostname } from "../../schema/hosts.ts";
 
 /** Shortest time between two queries for one record. Milliseconds. */
 const BETWEEN_MS = 60_000;

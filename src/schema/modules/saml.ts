@@ -1,15 +1,21 @@
 import * as z from "zod";
 import { module, unordered } from "../fields.ts";
 import { text } from "../status.ts";
-import { mark } from "../traits.ts";
+import { mark, type Rule } from "../traits.ts";
 import { sessionFields, sessionStatus } from "./session.ts";
 
 const trimmed = (value: unknown): unknown => (typeof value === "string" ? value.trim() : value);
 
+const hasDescriptor: Rule = {
+  rule: "self.contains('EntityDescriptor')",
+  message: "must be XML with an EntityDescriptor, whole",
+  holds: (self: string) => self.includes("EntityDescriptor"),
+};
+
 export const samlModule = module(
   z.object({
     ...sessionFields,
-    idpMetadata: mark(z.string().min(1).max(262_144), { normalize: trimmed }).describe(
+    idpMetadata: mark(z.string().min(1).max(262_144), { normalize: trimmed, rules: [hasDescriptor] }).describe(
       "XML EntityDescriptor of the identity provider, whole.",
     ),
     forceAuthn: z

@@ -22,14 +22,19 @@ const byID: SpecSources = {
   secretName: () => "secret",
 };
 
+const prefixOf = (name: string | undefined) => kinds.find(({ kind }) => kind === name)?.resource.idPrefix;
+
+const secretValue = ({ path, name, key }: { path: string; name: string; key: string }): string =>
+  path.startsWith("caPemFrom")
+    ? `-----BEGIN CERTIFICATE-----\n${name.replaceAll(/\W/g, "")}\n-----END CERTIFICATE-----`
+    : `value of ${name}/${key}`;
+
 function requestOf(kind: Kind, spec: Spec): Body {
   const values = needsOf(kind.spec, spec).map((need): [string, string] => {
-    if (need.type !== "reference") return [need.path, `value of ${need.name}/${need.key}`];
-    const port = need.trait.statusField === "id" ? "" : ":1";
-    return [
-      need.path,
-      (need.to.id ?? `${need.to.kind ?? need.trait.kinds[0]}_${need.to.name?.replaceAll(/\W/g, "_")}`) + port,
-    ];
+    if (need.type !== "reference") return [need.path, secretValue(need)];
+    const { name = "", id = `${prefixOf(need.to.kind ?? need.trait.kinds[0])}${name.replaceAll(/\W/g, "_")}` } =
+      need.to;
+    return [need.path, need.trait.statusField === "id" ? id : `${id}:1`];
   });
   return toRequest(kind.spec, spec, new Map(values));
 }

@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import * as z from "zod";
 import { flawIn } from "../../../src/gateway/bounds.ts";
+import { kinds } from "../../../src/kinds/index.ts";
 import type { Kind } from "../../../src/schema/define.ts";
 import { mark, traitsOf, unwrap } from "../../../src/schema/traits.ts";
 
@@ -89,13 +90,16 @@ const instants = fc
   .integer({ min: Date.UTC(2020, 0), max: Date.UTC(2040, 0) })
   .map((time) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z"));
 
-const remoteID = fc.stringMatching(/^x_[a-z0-9]{4,8}$/);
+const remoteID = (of: string) =>
+  fc
+    .stringMatching(/^[a-z0-9]{4,8}$/)
+    .map((text) => `${kinds.find(({ kind }) => kind === of)?.resource.idPrefix}${text}`);
 const objectName = fc.stringMatching(/^[a-z][a-z0-9-]{0,5}[a-z0-9]$/);
 
-function target(kinds: readonly string[]): Arbitrary<unknown> {
-  const ofKind = fc.record({ kind: fc.constantFrom(...kinds), name: objectName });
-  const named = kinds.length > 1 ? ofKind : fc.record({ name: objectName });
-  return fc.oneof(fc.record({ id: remoteID }), named);
+function target(names: readonly string[]): Arbitrary<unknown> {
+  const ofKind = fc.record({ kind: fc.constantFrom(...names), name: objectName });
+  const named = names.length > 1 ? ofKind : fc.record({ name: objectName });
+  return fc.oneof(fc.record({ id: fc.constantFrom(...names).chain(remoteID) }), named);
 }
 
 const minimum = (schema: z.ZodArray): number => (schema._zod.bag as { minimum?: number }).minimum ?? 0;
@@ -113,7 +117,8 @@ export function otherValues(schema: z.ZodType, value: unknown): unknown[] {
   if (typeof value === "boolean") return [!value];
   if (typeof value === "number") return [value + 1];
   if (inner instanceof z.ZodISODateTime) return ["2041-01-01T00:00:00Z"];
-  return [`x${value}`];
+  const isPEM = String(value).includes("-----BEGIN");
+  return [isPEM ? String(value).replace("-----END", "x-----END") : `x${value}`];
 }
 
 function otherLists(schema: z.ZodArray, list: unknown[], references: boolean): unknown[] {
@@ -121,7 +126,9 @@ function otherLists(schema: z.ZodArray, list: unknown[], references: boolean): u
   const [first, ...rest] = list;
   if (first === undefined) return longer;
   const changed = references ? [] : otherValues(schema.element as z.ZodType, first).map((item) => [item, ...rest]);
-  return [...longer, ...changed, rest];
+  // in most lists, neither repetition nor case matters
+  const isRepeated = rest.some((one) => JSON.stringify(one).toLowerCase() === JSON.stringify(first).toLowerCase());
+  return isRepeated ? longer : [...longer, ...changed, rest];
 }
 
 const otherObjects = (schema: z.ZodObject, value: Spec): Spec[] =>

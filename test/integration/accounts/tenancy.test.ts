@@ -87,16 +87,18 @@ test("the page applies these policies, and shows this namespace and what is refu
   expect(page.unused).toEqual([]);
 });
 
+const idOf = ([first]: readonly string[]): string => `${kinds.find(({ kind }) => kind === first)?.resource.idPrefix}1`;
+
 /** Each place in a spec that takes an id of the account, with a spec that has one there. */
 function idsIn(schema: z.ZodType, path: string): [string, unknown][] {
   const inner = unwrap(schema);
   const { reference } = traitsOf(schema);
   if (reference && reference.statusField !== "id") return [];
   if (inner instanceof z.ZodArray) {
-    if (reference) return [[`${path}[].id`, [{ id: "x_1" }]]];
+    if (reference) return [[`${path}[].id`, [{ id: idOf(reference.kinds) }]]];
     return idsIn(inner.element as z.ZodType, `${path}[]`).map(([at, value]) => [at, [value]]);
   }
-  if (reference) return [[`${path}.id`, { id: "x_1" }]];
+  if (reference) return [[`${path}.id`, { id: idOf(reference.kinds) }]];
   if (!(inner instanceof z.ZodObject)) return [];
   return Object.entries(inner.shape).flatMap(([field, member]) =>
     idsIn(member as z.ZodType, path ? `${path}.${field}` : field).map(([at, value]): [string, unknown] => [

@@ -27,6 +27,9 @@ export interface Immutable {
   other: unknown;
 }
 
+/** A public key whose bytes follow from a letter. */
+const sshKey = (letter: string): string => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${letter.repeat(43)}`;
+
 const hasField = (field: string) => kinds.filter(({ spec }) => field in spec.shape).map(({ kind }) => kind);
 
 const lengths = { description: 255, metadata: 4096 };
@@ -49,7 +52,7 @@ export const immutables: readonly Immutable[] = [
   { kind: "EventSource", field: "type", value: "a_b.v0", other: "a_c.v0" },
   { kind: "HTTPSEdgeRoute", field: "edgeId", value: "edghts_one", other: "edghts_two" },
   { kind: "HTTPSEdgeRoute", field: "routeId", value: "edghtsrt_one", other: "edghtsrt_two" },
-  { kind: "SSHCredential", field: "publicKey", value: "ssh-ed25519 AAAA", other: "ssh-ed25519 AAAB" },
+  { kind: "SSHCredential", field: "publicKey", value: sshKey("A"), other: sshKey("B") },
 ];
 
 const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
@@ -90,21 +93,25 @@ function everyKind({ kind, naturalKey, location, resource }: Kind): Rule[] {
 const regions = ["au", "eu", "ap", "us", "jp", "in", "sa"];
 
 /** Where exactly one of `name` and `id` is given, and `kind` beside `name` where several kinds fit. */
-function references(field: string, wrap: (reference: object) => Spec, ofKind?: string): Omit<Rule, "kind"> {
+function references(field: string, wrap: (reference: object) => Spec, id: string, ofKind?: string): Omit<Rule, "kind"> {
   const kind = ofKind ? { kind: ofKind } : {};
   const bad: object[] = [
     {},
     kind,
-    { ...kind, name: "one", id: "any_1" },
+    { ...kind, name: "one", id },
     { ...kind, name: "" },
     { ...kind, name: "No_Name" },
     { id: "no/id" },
-    ...(ofKind ? [{ name: "one" }, { kind: "IPPolicy", name: "one" }, { ...kind, id: "any_1" }] : []),
+    { id: `${id}/` },
+    { id: "any_1" },
+    { id: "ak_1" },
+    { id: id.replace("1", "") },
+    ...(ofKind ? [{ name: "one" }, { kind: "IPPolicy", name: "one" }, { ...kind, id }] : []),
   ];
   return {
     rule: `${field} gives a name or an id`,
     field,
-    good: [wrap({ ...kind, name: "one" }), wrap({ id: "any_1" })],
+    good: [wrap({ ...kind, name: "one" }), wrap({ id })],
     bad: bad.map(wrap),
   };
 }
@@ -164,14 +171,35 @@ const certificatePolicy: Omit<Rule, "kind"> = {
   ]),
 };
 
+const idOf = (name: string): string => `${kinds.find(({ kind }) => kind === name)?.resource.idPrefix}1`;
+
 const backends = ["TunnelGroupBackend", "HTTPResponseBackend", "WeightedBackend", "FailoverBackend"];
+
+/** What `ssh-keygen` makes of each type. */
+const publicKeys = [
+  "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC7Yw4Rr0cS0Jw2l1cB0m6o3mC8o8Yxg4hVn8yIhUo4S1fGv7kq1J3dV2Vq0y7m4kq6eJ8r5lD8fJ0Qm9Vw==",
+  "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=",
+];
 
 const publicKey: Omit<Rule, "kind"> = {
   rule: "a public key is in authorized-keys format",
   field: "publicKey",
-  good: values("publicKey", ["ssh-ed25519 AAAA", "ssh-rsa AAAA== someone@host with a name", "ssh-rsa AAAA\n"]),
+  good: values("publicKey", [
+    sshKey("A"),
+    `${sshKey("A")} someone@host with a name`,
+    `${sshKey("A")}\n`,
+    ...publicKeys,
+    `sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t${"A".repeat(60)}`,
+  ]),
   bad: values("publicKey", [
     "",
+    "ssh-ed25519 AAAA",
+    sshKey("A").slice(0, -1),
+    `${sshKey("A")}A`,
+    sshKey("A").replace("ssh-ed25519", "ssh-rsa"),
+    sshKey("A").replace("ssh-ed25519", "ssh-unknown"),
+    `ssh-rsa ${"A".repeat(200)}`,
+    `ssh-rsa ${Buffer.from("this is no key at all, only a text of some length").toString("base64")}`,
     "ssh-ed25519",
     "AAAA",
     "-----BEGIN PUBLIC KEY-----",
@@ -192,7 +220,13 @@ const edge: Omit<Rule, "kind">[] = [
   {
     rule: "a hostport is host:port",
     field: "hostports",
-    good: values("hostports", [[], ["1.tcp.eu.gateway.example:20117"], ["a:1", "b:65535"]]),
+    good: values("hostports", [
+      [],
+      ["1.tcp.eu.gateway.example:20117"],
+      ["a:1", "b:65535"],
+      ["a:9", "a:10", "a:99", "a:1000", "a:59999", "a:64999", "a:65499", "a:65529"],
+      ["*.example.com:443", "example.com:443"],
+    ]),
     bad: values("hostports", [
       "a:1",
       [""],
@@ -201,6 +235,16 @@ const edge: Omit<Rule, "kind">[] = [
       [":80"],
       ["host:port"],
       ["host:123456"],
+      ["host:0"],
+      ["host:080"],
+      ["host:65536"],
+      ["host:70000"],
+      ["https://host:443"],
+      ["host/path:443"],
+      ["a host:443"],
+      ["a.example.com:1", "b.example.com:1", "a.example.com:1"],
+      ["a.example.com:1", "A.Example.com:1"],
+      ["a.example.com:1", "a.example.com.:1"],
       ["a:1:2"],
       [1],
     ]),
@@ -211,14 +255,14 @@ const edge: Omit<Rule, "kind">[] = [
     good: [{ addressRefs: [{ name: "one" }, { name: "two" }] }],
     bad: [{}, { id: "ra_1" }, { name: "" }, { name: "No_Name" }].map((reference) => ({ addressRefs: [reference] })),
   },
-  references("backend.backendRef", (backendRef) => ({ backend: { backendRef } }), "TunnelGroupBackend"),
+  references("backend.backendRef", (backendRef) => ({ backend: { backendRef } }), "bkdtg_1", "TunnelGroupBackend"),
   {
     rule: "a backend module has a backend",
     field: "backend",
     good: [{ backend: { enabled: false, backendRef: { id: "bkdtg_1" } } }],
     bad: [{ backend: {} }, { backend: { enabled: true } }, { backend: { enabled: "yes", backendRef: { id: "x" } } }],
   },
-  references("ipRestriction.ipPolicyRefs", (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } })),
+  references("ipRestriction.ipPolicyRefs", (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } }), "ipp_1"),
   {
     rule: "a rule of a policy has actions with a type",
     field: "policy",
@@ -240,6 +284,8 @@ const edge: Omit<Rule, "kind">[] = [
   },
 ];
 
+const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\nAAA=\n-----END CERTIFICATE-----";
+
 export const rules: readonly Rule[] = [
   ...kinds.flatMap(everyKind),
   ...of(
@@ -256,7 +302,7 @@ export const rules: readonly Rule[] = [
     "ReservedDomain",
     domain,
     { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars"]) },
-    references("certificateRef", (certificateRef) => ({ certificateRef })),
+    references("certificateRef", (certificateRef) => ({ certificateRef }), "cert_1"),
     {
       rule: "an uploaded certificate excludes automatic management",
       field: "certificateRef",
@@ -275,9 +321,13 @@ export const rules: readonly Rule[] = [
   ...of(
     "TLSEdge",
     ...edge,
-    references("mutualTls.certificateAuthorityRefs", (reference) => ({
-      mutualTls: { certificateAuthorityRefs: [reference] },
-    })),
+    references(
+      "mutualTls.certificateAuthorityRefs",
+      (reference) => ({
+        mutualTls: { certificateAuthorityRefs: [reference] },
+      }),
+      "ca_1",
+    ),
     {
       rule: "TLS ends at the edge or upstream, where it has no minimum version",
       field: "tlsTermination",
@@ -307,14 +357,14 @@ export const rules: readonly Rule[] = [
     {
       rule: "headers are texts",
       field: "headers",
-      good: values("headers", [{}, { "X-A": "" }]),
-      bad: values("headers", [{ a: 1 }, ["a: b"], "a: b"]),
+      good: values("headers", [{}, { "X-A": "" }, { "X-A": "1", "X-B": "1" }]),
+      bad: values("headers", [{ a: 1 }, ["a: b"], "a: b", { "X-A": "1", "x-a": "1" }]),
     },
   ),
   ...of(
     "WeightedBackend",
     ...backends.map((kind) =>
-      references("backends", (backendRef) => ({ backends: [{ backendRef, weight: 1 }] }), kind),
+      references("backends", (backendRef) => ({ backends: [{ backendRef, weight: 1 }] }), idOf(kind), kind),
     ),
     {
       rule: "weights from 0 to 10000, and each backend once",
@@ -342,7 +392,9 @@ export const rules: readonly Rule[] = [
   ),
   ...of(
     "FailoverBackend",
-    ...backends.map((kind) => references("backendRefs", (reference) => ({ backendRefs: [reference] }), kind)),
+    ...backends.map((kind) =>
+      references("backendRefs", (reference) => ({ backendRefs: [reference] }), idOf(kind), kind),
+    ),
   ),
   ...of("AgentIngress", domain, certificatePolicy),
   ...of("APIKey", objectName("tokenSecretName")),
@@ -371,6 +423,21 @@ export const rules: readonly Rule[] = [
       }),
     ),
     {
+      rule: "principals are hosts",
+      field: "principals",
+      good: values("principals", [[], ["host.example.org", "*.example.org", "192.0.2.1", "2001:db8::1", "host"]]),
+      bad: values("principals", [[""], ["https://host"], ["host/path"], ["a host"], ["a,b"], "host"]),
+    },
+    {
+      rule: "the validity ends after it begins",
+      field: "validUntil",
+      good: [{ validAfter: "2030-01-31T12:00:00+02:00", validUntil: "2030-01-31T12:00:00Z" }],
+      bad: [
+        { validAfter: "2030-01-31T12:00:00Z", validUntil: "2030-01-31T12:00:00Z" },
+        { validAfter: "2030-01-31T12:00:00Z", validUntil: "2030-01-31T12:00:00+02:00" },
+      ],
+    },
+    {
       rule: "renewBefore is a duration, and only where the end is not fixed",
       field: "renewBefore",
       good: values("renewBefore", ["720h", "90m", "1h30m", "0.5h"]),
@@ -384,13 +451,20 @@ export const rules: readonly Rule[] = [
     rule: "certificates are given inline, or by one source",
     field: "",
     good: [
-      { caPem: "-----BEGIN CERTIFICATE-----" },
+      { caPem: certificate },
+      { caPem: `a comment\n${certificate}\n\n${certificate}` },
+      { caPem: certificate.replaceAll("\n", "\r\n") },
       { caPem: undefined, caPemFrom: { configMapKeyRef: { name: "a", key: "ca.crt" } } },
       { caPem: undefined, caPemFrom: { secretKeyRef: { name: "a", key: "ca.crt" } } },
     ],
     bad: [
       { caPem: undefined },
       { caPem: "" },
+      { caPem: "a certificate" },
+      { caPem: "-----BEGIN CERTIFICATE-----" },
+      { caPem: "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----" },
+      { caPem: certificate.replaceAll("CERTIFICATE", "PUBLIC KEY") },
+      { caPem: `${certificate}\n${certificate.replaceAll("CERTIFICATE", "RSA PRIVATE KEY")}` },
       { caPemFrom: { secretKeyRef: { name: "a", key: "ca.crt" } } },
       { caPem: undefined, caPemFrom: {} },
       {
@@ -475,7 +549,7 @@ export const rules: readonly Rule[] = [
         ["ip_policy_created.v0"],
       ]),
     },
-    references("destinationRefs", (reference) => ({ destinationRefs: [reference] })),
+    references("destinationRefs", (reference) => ({ destinationRefs: [reference] }), "ed_1"),
   ),
   ...of(
     "EventSource",
@@ -485,7 +559,7 @@ export const rules: readonly Rule[] = [
       good: values("type", ["ip_policy_created.v0", "b_2.v12"]),
       bad: values("type", ["", "ip_policy_created", "ip_policy_created.v", "IP_Policy.v0", "ip-policy.v0", "a/b.v0"]),
     },
-    references("subscriptionRef", (subscriptionRef) => ({ subscriptionRef })),
+    references("subscriptionRef", (subscriptionRef) => ({ subscriptionRef }), "esb_1"),
   ),
   ...of(
     "HTTPSEdgeRoute",
@@ -526,6 +600,7 @@ export const rules: readonly Rule[] = [
       bad: [
         { saml: {} },
         { saml: { idpMetadata: "" } },
+        { saml: { idpMetadata: "https://idp.example.org/metadata" } },
         { saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: [] } },
       ],
     },
@@ -539,6 +614,10 @@ export const rules: readonly Rule[] = [
         { webhookVerification: { provider: "github", secretRef: { name: "keys" } } },
       ],
     },
-    references("ipRestriction.ipPolicyRefs", (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } })),
+    references(
+      "ipRestriction.ipPolicyRefs",
+      (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } }),
+      "ipp_1",
+    ),
   ),
 ];

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { kinds } from "../../../src/kinds/index.ts";
 import { KubeError } from "../../../src/runtime/connection/errors.ts";
+import { type Refusal, refusalsOf } from "../../../src/schema/admission.ts";
 import { specOf } from "../../../src/schema/common.ts";
 import { traitsOf, unwrap } from "../../../src/schema/traits.ts";
 import { examples } from "../../../tools/shared/examples.ts";
@@ -56,6 +57,14 @@ async function refused(attempt: Promise<unknown>): Promise<string[] | undefined>
 
 const dryRun = (kind: string, more: Spec) => refused(world.kube.create(objectOf(kind, more), { dryRun: true }));
 
+/** What `import` and `plan` say of it, which ask no API server. */
+function withoutServer(name: string, more: Spec): Refusal[] {
+  const kind = kinds.find((one) => one.kind === name);
+  if (!kind) throw new TypeError(`no kind ${name}`);
+  const spec = JSON.parse(JSON.stringify({ ...minimalSpecs[name], ...more }));
+  return refusalsOf(specOf(kind), spec, kind.rules);
+}
+
 describe("the tables have all rules that the definitions check", () => {
   test.each(kinds.map((kind) => [kind.kind, kind] as const))("of %s", (name, kind) => {
     const limited = limits.filter((one) => one.kind === name).map(({ field }) => field);
@@ -88,8 +97,12 @@ describe("a text that is too long is refused", () => {
 describe("rules of the API page", () => {
   const titled = rules.map((rule): [string, Rule] => [`${rule.kind}: ${rule.rule}`, rule]);
   test.each(titled)("%s", async (_, { kind, field, good, bad }) => {
-    for (const spec of good) expect(await dryRun(kind, spec), JSON.stringify(spec)).toBeUndefined();
+    for (const spec of good) {
+      expect(await dryRun(kind, spec), JSON.stringify(spec)).toBeUndefined();
+      expect(withoutServer(kind, spec), `plan: ${JSON.stringify(spec)}`).toEqual([]);
+    }
     for (const spec of bad) {
+      expect(withoutServer(kind, spec), `plan: ${JSON.stringify(spec)}`).not.toEqual([]);
       const fields = await dryRun(kind, spec);
       expect(fields, JSON.stringify(spec)).toContainEqual(expect.stringContaining(`spec${field ? `.${field}` : ""}`));
     }
@@ -124,7 +137,7 @@ test.each([
   ],
   ["ReservedDomain", { domain: "localhost" }, "must be a host name with a dot in it, such as shop.example.com"],
   ["TunnelGroupBackend", { labels: {} }, "must have a label"],
-  ["TCPEdge", { backend: { backendRef: { id: "a/b" } } }, "must be an id: letters, digits and _"],
+  ["TCPEdge", { backend: { backendRef: { id: "a/b" } } }, "must be an id that begins with bkdtg_"],
   ["TCPEdge", { hostports: ["a"] }, "must be host:port"],
   ["EventSource", { type: "created" }, "must be an event type, <thing>_<action>.v<N>"],
   ["SSHCredential", { acl: ["a"] }, "must be * or bind:<target>"],
