@@ -15,6 +15,8 @@ export const TLSCertificate = defineKind({
     "everything that refers to this object moves to it, and then the old one is deleted.",
   resource: tlsCertificates,
   replacement: "CreateFirst",
+  // one that was issued for the policy of a domain
+  isMadeByService: ({ issued_at }) => typeof issued_at === "string" && issued_at !== "",
   validity: { ...certificateValidity, remedy: ({ secretName }) => `Renew the certificate in Secret "${secretName}"` },
   spec: z.object({
     ...texts,

@@ -199,6 +199,8 @@ export interface Kind extends Definition {
    * kind.
    */
   readonly servedWith: { readonly member: string; readonly kind: string } | undefined;
+  /** Whether the service has made the remote itself, and renews and removes it: nobody has to manage it. */
+  readonly isMadeByService: (answer: Answer) => boolean;
   /** A value from the answer that the operator writes to a Secret. */
   readonly output: Output | undefined;
   /** The DNS records that a remote needs. Undefined: the kind needs none. */
@@ -239,6 +241,7 @@ const kindDefaults = {
   validity: undefined,
   address: undefined,
   servedWith: undefined,
+  isMadeByService: () => false,
   output: undefined,
   dnsRecords: undefined,
   ownConditions: [],

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { small } from "../../../test/fakes/cli/graph.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { Kind } from "../../schema/define.ts";
 import { leftovers, withoutRemote } from "../orphans/orphans.ts";
 import { findNodes } from "./find.ts";
@@ -37,6 +38,16 @@ test("remotes without an object, unmanaged remotes, and objects whose remote is 
   expect(found("c2", false)).toEqual([]);
   expect(found("c1", true)).toEqual(["IPPolicy/ipp_left", "IPPolicy/ipp_nobody", "TunnelGroupBackend/bkdtg_1"]);
   expect(keys(withoutRemote(graph))).toEqual(["IPPolicy/team/lost"]);
+});
+
+test("a certificate that the service has issued is nobody's orphan, and one that was uploaded is", () => {
+  const certificates = [
+    { id: "cert_issued", issued_at: "2026-01-01T00:00:00Z" },
+    { id: "cert_uploaded", issued_at: null },
+  ];
+  const ofCertificates = graphOf(new Map([[TLSCertificate, certificates]]), new Map());
+  const found = leftovers({ graph: ofCertificates, clusterID: "c1", objects: new Map() }, true);
+  expect(keys(found)).toEqual(["TLSCertificate/cert_uploaded"]);
 });
 
 test("after a list that failed, no remote counts as gone", () => {

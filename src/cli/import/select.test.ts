@@ -36,6 +36,9 @@ test.each<[string, string[], object, object, boolean]>([
   ["labels", ["tcpedge"], { selector: "app=web" }, { id: "e", labels: { app: "web" } }, true],
   ["other labels", ["tcpedge"], { selector: "app=web" }, { id: "e", labels: { app: "db" } }, false],
   ["metadata", ["tcpedge"], { metadata: "team=a" }, { id: "e", metadata: '{"team":"a"}' }, true],
+  ["what was uploaded", ["tlscertificate"], {}, { id: "cert_1", issued_at: null }, true],
+  ["what the service has issued", ["tlscertificate"], {}, { id: "cert_1", issued_at: "2026-01-01T00:00:00Z" }, false],
+  ["what the service has issued, by its id", ["cert_1"], {}, { id: "cert_1", issued_at: "2026-01-01T00:00:00Z" }, true],
   ["other metadata", ["tcpedge"], { metadata: "team=a" }, { id: "e", metadata: "a" }, false],
 ])("%s", (_, args, more, remote, expected) => {
   const {

@@ -40,7 +40,10 @@ export function selectionOf(args: readonly string[], filters: Filters, kinds: re
     kinds: listed.filter((kind) => whole.includes(kind) || named.some((one) => one.kind === kind)),
     ids,
     unlisted: named.filter(isUnlisted),
-    matches: (kind, remote) => (isUnlisted({ kind }) || whole.includes(kind) || ids.has(remote.id)) && fits(remote),
+    matches: (kind, remote) => {
+      const isOfWhole = whole.includes(kind) && !kind.isMadeByService(remote);
+      return (isUnlisted({ kind }) || isOfWhole || ids.has(remote.id)) && fits(remote);
+    },
   };
 }
 

@@ -103,7 +103,7 @@ type Judged = Pick<Loaded, "graph" | "objects" | "clusterID">;
 
 /**
  * Remotes that objects of this cluster left behind, and with `isUnmanaged` also those without an owner mark. A remote
- * does not count if an object may need it, or if its object may exist in a namespace that could not be read.
+ * does not count if the service has made it itself, if an object may need it, or if its object may exist in a namespace that could not be read.
  */
 export function leftovers({ graph, objects, clusterID }: Judged, isUnmanaged: boolean): Node[] {
   if (clusterID === undefined && !isUnmanaged) return [];
@@ -115,7 +115,13 @@ export function leftovers({ graph, objects, clusterID }: Judged, isUnmanaged: bo
   );
   return graph.nodes.filter((node) => {
     const { kind, object, remote } = node;
-    if (object || !remote || !canBeLeft(kind) || !isOurs(markOf(node), graph, { kind, clusterID, isUnmanaged }))
+    if (
+      object ||
+      !remote ||
+      !canBeLeft(kind) ||
+      kind.isMadeByService(remote) ||
+      !isOurs(markOf(node), graph, { kind, clusterID, isUnmanaged })
+    )
       return false;
     const ofKind = objects.get(kind) ?? [];
     const exists = (id: string) => idsOf.get(kind)?.has(id) === true;
