@@ -1,12 +1,11 @@
-import { domainToASCII } from "node:url";
-
 // Names of hosts as the service compares them. What a user writes is sent and shown as it is.
 
 /** In lower case, without the final dot, and in ASCII: `xn--` for what has other letters. */
 export function hostname(value: unknown): unknown {
   if (typeof value !== "string") return value;
   const name = value.trim().toLowerCase().replace(/\.$/, "");
-  return isASCII(name) ? name : domainToASCII(name) || name;
+  if (isASCII(name) || /[\s/\\?#@:]/.test(name)) return name;
+  return URL.parse(`http://${name}`)?.hostname || name;
 }
 
 /** A host, with a port or without one. */
