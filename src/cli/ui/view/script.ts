@@ -16,6 +16,7 @@ class Page {
     for (const part of document.querySelectorAll("[data-live]")) this.#shown.set(part.id, part.outerHTML);
     this.#offer(document);
     document.addEventListener("keydown", (event) => this.#onKey(event));
+    document.addEventListener("visibilitychange", () => this.#refresh());
     document.addEventListener("focusin", (event) => this.#onFocus(event));
     document.addEventListener("pointerdown", (event) => this.#drag(event));
     for (const form of document.querySelectorAll<HTMLFormElement>("form.drop")) this.#acceptDrops(form);
@@ -31,7 +32,10 @@ class Page {
     };
     source.addEventListener("open", isBack);
     source.addEventListener("change", () => this.#refresh());
-    source.addEventListener("beat", () => this.#refresh());
+    // times and plots go on by themselves, and a picture does not: it is large
+    const every = location.pathname === "/topology" ? 12 : 1;
+    let beats = 0;
+    source.addEventListener("beat", () => ++beats % every === 0 && this.#refresh());
     source.addEventListener("error", () => {
       if (lost) lost.hidden = false;
       // the browser gives up where it is refused, as by a server with too many pages
@@ -47,12 +51,15 @@ class Page {
     try {
       while (this.#isStale) {
         this.#isStale = false;
+        const began = performance.now();
         const url = new URL(location.href);
         url.searchParams.delete("read");
         if (url.pathname === "/plan") return;
         const answer = await fetch(url, { headers: { accept: "text/html" } });
         const text = await answer.text();
         if (answer.status !== 403) this.#replace(new DOMParser().parseFromString(text, "text/html"));
+        // what takes long is not done again at once, so that the page can be moved meanwhile
+        await new Promise((resolve) => setTimeout(resolve, 4 * (performance.now() - began)));
       }
     } catch {
       // the events tell that the server is lost
@@ -71,8 +78,11 @@ class Page {
       const places = [...now.querySelectorAll(".canvas, .scroll")].map(
         (one) => [one.scrollLeft, one.scrollTop] as const,
       );
+      const scales = [...now.querySelectorAll<SVGSVGElement>("svg.graph")].map((svg) => this.#scaleOf(svg));
       const adopted = document.importNode(then, true);
       now.replaceWith(adopted);
+      for (const [index, svg] of [...adopted.querySelectorAll<SVGSVGElement>("svg.graph")].entries())
+        this.#setScale(svg, scales[index] ?? 1);
       this.#offer(adopted);
       for (const [index, one] of [...adopted.querySelectorAll(".canvas, .scroll")].entries())
         one.scrollTo(...(places[index] ?? [0, 0]));
@@ -144,12 +154,18 @@ class Page {
 
   /** 0: so that all of it is seen. */
   #zoom(canvas: HTMLElement, factor: number): void {
-    const svg = canvas.querySelector("svg");
+    const svg = canvas.querySelector<SVGSVGElement>("svg");
     if (!svg) return;
+    const fit = Math.min(1, (canvas.clientWidth - 4) / svg.viewBox.baseVal.width);
+    this.#setScale(svg, factor === 0 ? fit : Math.min(3, Math.max(0.1, this.#scaleOf(svg) * factor)));
+  }
+
+  #scaleOf(svg: SVGSVGElement): number {
+    return Number(svg.getAttribute("width")) / svg.viewBox.baseVal.width;
+  }
+
+  #setScale(svg: SVGSVGElement, scale: number): void {
     const { width, height } = svg.viewBox.baseVal;
-    const now = Number(svg.getAttribute("width")) / width;
-    const fit = Math.min(1, (canvas.clientWidth - 4) / width);
-    const scale = factor === 0 ? fit : Math.min(3, Math.max(0.1, now * factor));
     svg.setAttribute("width", String(width * scale));
     svg.setAttribute("height", String(height * scale));
   }
