@@ -1,7 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OWNER_KEY } from "../schema/contract.ts";
-import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark, withoutOwnerMark } from "./ownership.ts";
+import {
+  canBeMarked,
+  isMarkOf,
+  isPresentMarkOf,
+  markToKeep,
+  objectOf,
+  ownerMark,
+  ownerMarkOf,
+  ownerOf,
+  ownerTextOf,
+  withOwnerMark,
+  withoutOwnerMark,
+} from "./ownership.ts";
 
 const owner = { cluster: "0f3d", namespace: "team-a", name: "db" };
 const mark = `"${OWNER_KEY}":"0f3d/team-a/db"`;
@@ -92,5 +104,36 @@ describe("withoutOwnerMark", () => {
 
   it.each([[undefined], [""], ["{}"]])("has nothing left of %j", (text) => {
     expect(withoutOwnerMark(withOwnerMark(text, owner))).toBeUndefined();
+  });
+});
+
+describe("a mark that ends with the create that made the remote", () => {
+  const create = "2026-11-26T10:00:00.000Z";
+  const born = `0f3d/team-a/db#${create}`;
+
+  it("is written and taken apart without loss, with and without a create", () => {
+    expect(ownerMark({ ...owner, create })).toBe(born);
+    expect(ownerOf(born)).toEqual({ ...owner, create });
+    expect(ownerOf("0f3d/team-a/db")).toEqual({ ...owner, create: undefined });
+    expect([ownerTextOf(born), objectOf(born)]).toEqual(["0f3d/team-a/db", "team-a/db"]);
+  });
+
+  it("names the same object as a mark without a create, whatever the text after # is", () => {
+    for (const text of [born, "0f3d/team-a/db#", "0f3d/team-a/db#a/b#c"]) {
+      expect([isMarkOf(text, owner), isPresentMarkOf(text, owner), objectOf(text)]).toEqual([true, true, "team-a/db"]);
+    }
+    expect(isMarkOf(`0f3d/team-a/db2#${create}`, owner)).toBe(false);
+  });
+
+  it("keeps the create when the mark is written anew for the same object, and loses it for another one", () => {
+    const moved = { ...owner, cluster: "new", formerClusters: ["0f3d"] };
+    expect(ownerMark(markToKeep(born, moved))).toBe(`new/team-a/db#${create}`);
+    expect(isPresentMarkOf(born, moved)).toBe(false);
+    expect(ownerMark(markToKeep(born, { ...owner, name: "other" }))).toBe("0f3d/team-a/other");
+    expect(ownerMark(markToKeep(undefined, owner))).toBe("0f3d/team-a/db");
+  });
+
+  it("comes off the user's text as a whole", () => {
+    expect(withoutOwnerMark(withOwnerMark('{"team":"a"}', { ...owner, create }))).toBe('{"team":"a"}');
   });
 });

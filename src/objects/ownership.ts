@@ -14,7 +14,15 @@ export interface Owner {
   formerClusters?: readonly string[];
 }
 
-export const ownerMark = ({ cluster, namespace, name }: Owner): string => `${cluster}/${namespace}/${name}`;
+/** What an owner mark says. */
+export interface Mark extends Owner {
+  /** The create that made the remote: the time of its intent. Absent if the remote was adopted. */
+  create?: string | undefined;
+}
+
+/** `<cluster>/<namespace>/<name>`, and `#<create>` if a create made the remote. No cluster, namespace or name has a `#`. */
+export const ownerMark = ({ cluster, namespace, name, create }: Mark): string =>
+  [`${cluster}/${namespace}/${name}`, ...(create ? [create] : [])].join("#");
 
 /** Whether a mark names this cluster, by its id or a former one. */
 export const isOfCluster = (mark: string, { cluster, formerClusters = [] }: Owner): boolean =>
@@ -24,14 +32,29 @@ export const isOfCluster = (mark: string, { cluster, formerClusters = [] }: Owne
 export const isMarkOf = (mark: string | undefined, owner: Owner): mark is string =>
   mark !== undefined && isOfCluster(mark, owner) && objectOf(mark) === `${owner.namespace}/${owner.name}`;
 
-/** `<namespace>/<name>` of the object that a mark names, in whichever cluster. */
-export const objectOf = (mark: string): string => mark.slice(mark.indexOf("/") + 1);
+/** Whether a mark names this object by the present id of this cluster, whichever create it says. */
+export const isPresentMarkOf = (mark: string | undefined, owner: Owner): boolean =>
+  mark !== undefined && ownerTextOf(mark) === ownerMark(owner);
 
-/** The owner that a mark names. Its parts are empty if the text is not an owner mark. */
-export function ownerOf(mark: string): Owner {
-  const [cluster = "", namespace = "", name = ""] = mark.split("/");
-  return { cluster, namespace, name };
+/** `<cluster>/<namespace>/<name>`: a mark without its create. For messages. */
+export const ownerTextOf = (mark: string): string => mark.replace(/#.*/s, "");
+
+/** `<namespace>/<name>` of the object that a mark names, in whichever cluster. */
+export function objectOf(mark: string): string {
+  const owner = ownerTextOf(mark);
+  return owner.slice(owner.indexOf("/") + 1);
 }
+
+/** What a mark says: the one place that takes it apart. Its parts are empty if the text is not an owner mark. */
+export function ownerOf(mark: string): Mark {
+  const owner = ownerTextOf(mark);
+  const [cluster = "", namespace = "", name = ""] = owner.split("/");
+  return { cluster, namespace, name, create: mark.slice(owner.length + 1) || undefined };
+}
+
+/** What the mark of this owner has to say on a remote that has `mark` now: an update keeps the create. */
+export const markToKeep = (mark: string | undefined, owner: Owner): Mark =>
+  isMarkOf(mark, owner) ? { ...owner, create: ownerOf(mark).create } : owner;
 
 /** The mark in a remote's metadata, if it has one. */
 export function ownerMarkOf({ metadata }: Answer): string | undefined {
@@ -43,7 +66,7 @@ export function ownerMarkOf({ metadata }: Answer): string | undefined {
  * The metadata to send: the user's text plus one key, if the text is unset or a JSON object. Any other text, and one
  * that would exceed the limit, is returned unchanged.
  */
-export function withOwnerMark(metadata: string | undefined, owner: Owner): string | undefined {
+export function withOwnerMark(metadata: string | undefined, owner: Mark): string | undefined {
   const text = metadata || "{}";
   const users = jsonObject(text);
   if (!users) return metadata;
@@ -66,21 +89,21 @@ export function withoutOwnerMark(metadata: string | undefined): string | undefin
 }
 
 /** Inserts the key into the text. Parsing and serializing it would change large numbers and repeated keys. */
-function withKeyAdded(text: string, owner: Owner): string {
+function withKeyAdded(text: string, owner: Mark): string {
   const before = text.slice(0, text.lastIndexOf("}")).trimEnd();
   const comma = before.trimStart() === "{" ? "" : ",";
   return `${before}${comma}${JSON.stringify(OWNER_KEY)}:${JSON.stringify(ownerMark(owner))}${text.slice(before.length)}`;
 }
 
 /** For text that contains the key already, for example because it was copied. */
-const withKeyReplaced = (text: string, users: Record<string, unknown>, owner: Owner): string =>
+const withKeyReplaced = (text: string, users: Record<string, unknown>, owner: Mark): string =>
   users[OWNER_KEY] === ownerMark(owner) ? text : JSON.stringify({ ...users, [OWNER_KEY]: ownerMark(owner) });
 
 /** Whether text of a user contains the key of the owner mark, with any value. */
 export const hasOwnerKey = (metadata: unknown): boolean => Object.hasOwn(jsonObject(metadata) ?? {}, OWNER_KEY);
 
 /** Whether `withOwnerMark` adds the mark, so that the remote can be found by it. */
-export const canBeMarked = (metadata: string | undefined, owner: Owner): boolean =>
+export const canBeMarked = (metadata: string | undefined, owner: Mark): boolean =>
   ownerMarkOf({ metadata: withOwnerMark(metadata, owner) }) !== undefined;
 
 function jsonObject(text: unknown): Record<string, unknown> | undefined {

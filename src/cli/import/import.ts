@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ownerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
-import { ownerMarkOf } from "../../objects/ownership.ts";
+import { ownerOf as ownerInMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
@@ -94,9 +94,9 @@ function tellOfTerraform(
 
 /** Names of objects whose remotes are left out, from the owner marks of these remotes. */
 function takenNames(leftOut: readonly Remote[], { namespace }: ImportFlags): Set<string> {
-  const marks = leftOut.flatMap((remote) => ownerMarkOf(remote) ?? []).map((mark) => mark.split("/"));
-  const near = marks.filter((mark) => namespace === undefined || mark.at(-2) === namespace);
-  return new Set(near.map((mark) => mark.at(-1) ?? ""));
+  const marks = leftOut.flatMap((remote) => ownerMarkOf(remote) ?? []).map(ownerInMark);
+  const near = marks.filter((mark) => namespace === undefined || mark.namespace === namespace);
+  return new Set(near.map(({ name }) => name));
 }
 
 interface Reading {

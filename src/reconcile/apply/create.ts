@@ -13,7 +13,7 @@ import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, type SignedIntent, sendWindowMs, signedIntentOf } from "../../objects/intent.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { originOfMarked } from "../../objects/origin.ts";
-import { isMarkOf, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
+import { isMarkOf, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { type Body, createDefaults } from "../../schema/wire/request.ts";
 import {
@@ -136,7 +136,7 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
   const time = serviceNow(context);
   // The time identifies an intent. The clock of the service may be set back, or give the same time twice.
   const last = time === before?.last ? time + 1 : time;
-  const isRecognisable = ownerMarkOf(open) === ownerMark(owner);
+  const isRecognisable = isMarkOf(ownerMarkOf(open), owner);
   const intent: SignedIntent = {
     signed: true,
     first: before && !hasMadeNothing(context, before) ? before.first : last,

@@ -1,6 +1,13 @@
 import { type Remote, updateMembers } from "../../gateway/resource.ts";
 import { conditionOf } from "../../objects/object.ts";
-import { canBeMarked, ownerMark, ownerMarkOf, ownerOf, withOwnerMark } from "../../objects/ownership.ts";
+import {
+  canBeMarked,
+  isPresentMarkOf,
+  markToKeep,
+  ownerMarkOf,
+  ownerOf,
+  withOwnerMark,
+} from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
 import { withArticle } from "../../schema/article.ts";
@@ -86,7 +93,7 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   const isDue = has(context, "Adopted") ? takesMark(context, remote) : hasStaleMark(context, remote);
   if (!isDue) return remote;
   const { kind, owner } = context;
-  const metadata = withOwnerMark(metadataOf(remote), owner) ?? "";
+  const metadata = withOwnerMark(metadataOf(remote), markToKeep(ownerMarkOf(remote), owner)) ?? "";
   const needed = planOfMetadata(kind, remote, metadata, claimsOf(context));
   const marked = await send(context, desired, needed, remote);
   if (marked instanceof Blocked) recordRefusedMark(context, remote);
@@ -189,10 +196,12 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
 function ownedMetadata(context: ReconcileContext, wanted: Body, remote: Remote, applied: readonly string[]): Body {
   const { kind, owner } = context;
   if (!updateMembers(kind.resource).includes("metadata")) return {};
-  const present = applied.includes("metadata") ? undefined : metadataOf(remote);
-  const text = (wanted["metadata"] as string | undefined) ?? present;
-  const mark = secondsUntilMark(context, remote.id) > 0 ? ownerMarkOf(remote) : ownerMark(owner);
-  const metadata = mark === undefined ? text : withOwnerMark(text, ownerOf(mark));
+  const unchanged = applied.includes("metadata") ? undefined : metadataOf(remote);
+  const text = (wanted["metadata"] as string | undefined) ?? unchanged;
+  const present = ownerMarkOf(remote);
+  const isRefused = secondsUntilMark(context, remote.id) > 0;
+  const mark = isRefused ? present && ownerOf(present) : markToKeep(present, owner);
+  const metadata = mark ? withOwnerMark(text, mark) : text;
   return metadata === undefined ? {} : { metadata };
 }
 
@@ -220,8 +229,8 @@ const takesMark = (context: ReconcileContext, remote: Remote): boolean =>
 /** Whether the remote lacks the owner mark of this object, and updates may have it. */
 const lacksMark = ({ owner, account, kind }: ReconcileContext, remote: Remote): boolean =>
   (account.operations.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
-  ownerMarkOf(remote) !== ownerMark(owner) &&
-  canBeMarked(metadataOf(remote), owner);
+  !isPresentMarkOf(ownerMarkOf(remote), owner) &&
+  canBeMarked(metadataOf(remote), markToKeep(ownerMarkOf(remote), owner));
 
 const metadataOf = (remote: Remote): string | undefined =>
   (remote["metadata"] as string | null | undefined) ?? undefined;

@@ -1,7 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { openIntentOf } from "../../objects/intent.ts";
 import { hasOwnID, isObserveOnly, isObserver, type ManagedObject, retiringIDs } from "../../objects/object.ts";
-import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
+import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf, ownerTextOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
 import { isHandover } from "./handover.ts";
@@ -89,7 +89,7 @@ export function refuseForeignMark(context: ReconcileContext, remote: Remote): Re
 export function foreignMark(context: ReconcileContext, remote: Remote): Blocked | undefined {
   if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return undefined;
   const own = ownerMarkOf(remote);
-  const mark = own ?? context.object.status?.owner ?? "";
+  const mark = ownerTextOf(own ?? context.object.status?.owner ?? "");
   const way = isOfCluster(mark, context.owner)
     ? ""
     : ` (if ${ownerOf(mark).cluster} was this cluster: add it to formerClusterIDs)`;

@@ -1,7 +1,7 @@
 import { REFUSED_DELAYS } from "../../account/object-record.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { retiringIDs } from "../../objects/object.ts";
-import { isMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { isMarkOf, isPresentMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import { isMarkKnown } from "../decide/unlisted-marks.ts";
 
@@ -16,7 +16,7 @@ export function noteOwner(context: ReconcileContext, remote: Remote): void {
   const isOther = mark !== undefined && !isMarkOf(mark, owner);
   state.formerOwner = (isOther ? mark : former) ?? "";
   state.owner = mark === undefined || state.formerOwner !== "" ? ownerMark(owner) : "";
-  const isWritten = mark === ownerMark(owner) || status?.id !== remote.id;
+  const isWritten = isPresentMarkOf(mark, owner) || status?.id !== remote.id;
   if (isWritten && status?.refusedMark) state.refusedMark ??= null;
 }
 

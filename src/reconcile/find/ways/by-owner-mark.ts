@@ -1,7 +1,7 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
 import { originOfMarked } from "../../../objects/origin.ts";
-import { isMarkOf, ownerMarkOf, ownerOf } from "../../../objects/ownership.ts";
+import { isMarkOf, ownerMarkOf, ownerOf, ownerTextOf } from "../../../objects/ownership.ts";
 import { Blocked } from "../../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../../schema/wire/answer.ts";
 import type { Body } from "../../../schema/wire/request.ts";
@@ -70,7 +70,7 @@ async function refuseUnknownCluster(context: ReconcileContext): Promise<undefine
   const mark = ownerMarkOf(remote) ?? "";
   throw new Blocked(
     "OwnershipConflict",
-    `Set formerClusterIDs: ["${ownerOf(mark).cluster}"] if that was this cluster, or clusterID: "${owner.cluster}" if it is another one: ${remote.id} belongs to ${mark}`,
+    `Set formerClusterIDs: ["${ownerOf(mark).cluster}"] if that was this cluster, or clusterID: "${owner.cluster}" if it is another one: ${remote.id} belongs to ${ownerTextOf(mark)}`,
   );
 }
 
