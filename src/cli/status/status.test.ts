@@ -151,6 +151,67 @@ test("objects that need a person are shown oldest first, and the others counted"
   expect(shown(summary, now, {})).toMatch(/\nand 5 more: see -o json/);
 });
 
+type Conditions = NonNullable<NonNullable<ManagedObject["status"]>["conditions"]>;
+
+/** An object with these conditions: type, status, reason, and since when. */
+const having = (name: string, ...conditions: [string, "True" | "False", string, string][]): ManagedObject => ({
+  ...object(IPPolicy, name),
+  status: {
+    id: name,
+    conditions: conditions.map(([type, status, reason, lastTransitionTime]): Conditions[number] => ({
+      type,
+      status,
+      reason,
+      message: `Words about ${name}`,
+      lastTransitionTime,
+    })),
+  },
+});
+
+const summaryWith = (...objects: ManagedObject[]) =>
+  summaryOf({ ...observed, leases: [], accounts: [], objects: new Map([[IPPolicy, objects]]) });
+
+test("paused objects are named, oldest first, and do not count among those that wait", () => {
+  const summary = summaryWith(
+    having("new", ["Ready", "True", "Available", renewed], ["Paused", "True", "Paused", "2026-01-10T11:00:00Z"]),
+    having("old", ["Ready", "False", "Creating", renewed], ["Paused", "True", "Paused", "2026-01-08T12:00:00Z"]),
+    having("resumed", ["Ready", "True", "Available", renewed], ["Paused", "False", "Running", renewed]),
+  );
+  expect(summary.paused.map(({ name, since }) => [name, since])).toEqual([
+    ["old", "2026-01-08T12:00:00Z"],
+    ["new", "2026-01-10T11:00:00Z"],
+  ]);
+  expect(summary.waiting).toEqual([]);
+  expect(shown(summary, now, {})).toMatch(
+    /Paused\n.*\nIPPolicy\/old +team +2d +Paused\nIPPolicy\/new +team +1h +Paused/,
+  );
+});
+
+test("objects whose remotes somebody else has changed are named, with what has changed", () => {
+  const ready: [string, "True", string, string] = ["Ready", "True", "Available", renewed];
+  const summary = summaryWith(
+    having("same", ready, ["Drifted", "False", "Available", renewed]),
+    having("changed", ready, ["Drifted", "True", "RemoteDiffers", renewed]),
+  );
+  expect(summary.drifted.map(({ name, message }) => [name, message])).toEqual([["changed", "Words about changed"]]);
+  expect(shown(summary, now, {})).toMatch(/IPPolicy\/changed +team +Words about changed/);
+});
+
+test("an account that cannot be reached is shown with the time since when, which its first failing object tells", () => {
+  const summary = summaryWith(
+    having("fine", ["Ready", "True", "Available", "2026-01-01T00:00:00Z"]),
+    having("second", ["Synced", "False", "ServiceUnavailable", "2026-01-10T11:00:00Z"]),
+    having("first", ["Synced", "False", "ServiceUnavailable", "2026-01-10T10:00:00Z"]),
+    having("wrong", ["Ready", "False", "InvalidSpec", "2026-01-02T00:00:00Z"]),
+  );
+  expect(summary.accounts[0]).toMatchObject({
+    ready: "False",
+    reason: "ServiceUnavailable",
+    since: "2026-01-10T10:00:00Z",
+  });
+  expect(shown(summary, now, {})).toContain("ServiceUnavailable for 2h");
+});
+
 test("a cluster without operator and objects shows nothing", () => {
   const empty = summaryOf({ now, leases: [], accounts: [], objects: new Map() });
   expect(shown(empty, now, {})).toBe("");

@@ -54,6 +54,11 @@ test("an object gets another name, and what refers to it follows", async () => {
   await world.ready("TCPEdge", "ssh");
   expect(world.changesSent().map(({ method, path }) => `${method} ${path}`)).toEqual([`PATCH /ip_policies/${id}`]);
   expect(await run(...move)).toMatchObject({ code: 0 });
+  await world.quiet();
+  const events = await world.kube.list("Event");
+  expect(events.filter(({ type }) => type === "Warning").map(({ regarding, note }) => [regarding.name, note])).toEqual(
+    [],
+  );
 });
 
 test.each([

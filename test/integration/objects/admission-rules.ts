@@ -226,6 +226,8 @@ const edge: Omit<Rule, "kind">[] = [
       ["a:1", "b:65535"],
       ["a:9", "a:10", "a:99", "a:1000", "a:59999", "a:64999", "a:65499", "a:65529"],
       ["*.example.com:443", "example.com:443"],
+      // as many and as long as may be, within what the API server lets a rule cost
+      Array.from({ length: 64 }, (_, index) => `${index}.${"a".repeat(300)}`.slice(0, 294).concat(":65535")),
     ]),
     bad: values("hostports", [
       "a:1",
@@ -283,6 +285,9 @@ const edge: Omit<Rule, "kind">[] = [
     ],
   },
 ];
+
+/** As many headers as may be, with long names. */
+const many = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`X-${"a".repeat(120)}-${index}`, "1"]));
 
 const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\nAAA=\n-----END CERTIFICATE-----";
 
@@ -357,7 +362,7 @@ export const rules: readonly Rule[] = [
     {
       rule: "headers are texts",
       field: "headers",
-      good: values("headers", [{}, { "X-A": "" }, { "X-A": "1", "X-B": "1" }]),
+      good: values("headers", [{}, { "X-A": "" }, { "X-A": "1", "X-B": "1" }, many]),
       bad: values("headers", [{ a: 1 }, ["a: b"], "a: b", { "X-A": "1", "x-a": "1" }]),
     },
   ),
