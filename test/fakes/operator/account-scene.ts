@@ -374,7 +374,9 @@ async function startService(): Promise<Service> {
     if (method === "PATCH") json(response, 200, { id: path.split("/").at(-1), ...JSON.parse(body) });
     else if (status === 200 && lacksModule(path, service.idsFor(key)))
       json(response, 404, { status_code: 404, msg: "not found" });
-    else if (status === 200) json(response, 200, { ip_policies: rows, uri: "/ip_policies", next_page_uri: null });
+    else if (status === 200)
+      // a list, and a module: nobody asks for anything else
+      json(response, 200, { ip_policies: rows, uri: "/ip_policies", next_page_uri: null, enabled: true });
     else
       json(response, status, { error_code: "refused", status_code: status, msg: "refused" }, service.refusalHeaders());
   });
