@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
-import { Postponed } from "../objects/reconcile-error.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 
 it("a burst is ten seconds long, and begins with its first deletion", async () => {
@@ -29,37 +28,5 @@ it("a deletion after a burst begins another one, so that no list from before it 
   const burst = new DeletionBurst(clock);
   expect(burst.beganAt).toBe(clock.now());
   await clock.advance(10_001);
-  expect(burst.beganAt).toBe(clock.now());
-});
-
-it("where lists are long, a burst waits for them, and then lasts as long again", async () => {
-  const clock = new VirtualClock();
-  const burst = new DeletionBurst(clock);
-  const first = burst.beganAt;
-  const wait = (ms: number) => burst.during(() => new Promise((resolve) => clock.setTimeout(() => resolve(0), ms)));
-  const lists = Promise.all([wait(30_000), wait(40_000)]);
-  await clock.advance(25_000);
-  expect(burst.beganAt).toBe(first);
-  await clock.advance(15_000);
-  await lists;
-  await clock.advance(40_000);
-  expect(burst.beganAt).toBe(first);
-  await clock.advance(1);
-  expect(burst.beganAt).toBe(clock.now());
-  await clock.advance(10_001);
-  expect(burst.beganAt).toBe(clock.now());
-});
-
-it("a burst goes on while a list is under way for which a reconcile was postponed", async () => {
-  const clock = new VirtualClock();
-  const burst = new DeletionBurst(clock);
-  const first = burst.beganAt;
-  const list = new Promise((resolve) => clock.setTimeout(() => resolve(0), 30_000));
-  await expect(burst.during(() => Promise.reject(new Postponed(list)))).rejects.toThrow(Postponed);
-  await clock.advance(29_000);
-  expect(burst.beganAt).toBe(first);
-  await clock.advance(31_000);
-  expect(burst.beganAt).toBe(first);
-  await clock.advance(1);
   expect(burst.beganAt).toBe(clock.now());
 });

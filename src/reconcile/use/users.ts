@@ -142,8 +142,7 @@ async function listUsers(context: ReconcileContext, target: Target, kind: Kind):
   const forbidden: Users = { users: [], unseen: [{ kind, why: "forbidden" }] };
   if (account.deletionBurst.isForbidden(kind.kind)) return forbidden;
   try {
-    const list = location.type === "modules" ? readUsers : listCollection;
-    return await account.deletionBurst.during(() => list(context, target, kind));
+    return await (location.type === "modules" ? readUsers : listCollection)(context, target, kind);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     account.deletionBurst.recordForbidden(kind.kind);
