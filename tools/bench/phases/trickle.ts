@@ -21,6 +21,8 @@ export async function trickle(stage: Stage, seconds: number, options: { floor: b
   const made = applied(stage, seconds, "trickle");
   const before = await readingOf(stage);
   const { took, answered } = await timed(stage, made);
+  // a watch may show the last write before its answer has come, which is when it is counted
+  await stage.quiet();
   const after = await readingOf(stage);
   const figures = await figuresOf(stage, {
     phase: "trickle",
