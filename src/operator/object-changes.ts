@@ -1,23 +1,19 @@
 import type { ObjectMemory } from "../account/object-memory.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Change } from "../runtime/cache/store.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { Controller } from "../runtime/controller/controller.ts";
-import type { Logger } from "../runtime/log.ts";
 import { keyOf } from "../runtime/object.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import type { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
-import type { OperatorMetrics } from "./metrics/metrics.ts";
-import type { IsOurs } from "./object-controller.ts";
+import type { CommonOptions } from "./options.ts";
 import type { Enqueuer } from "./triggers/enqueuer.ts";
 import { priorities } from "./triggers/priority.ts";
 import { requestsFor } from "./triggers/watch-mapping.ts";
 import type { Watches } from "./watches.ts";
 
-interface Parts {
-  kinds: readonly Kind[];
+interface Parts extends CommonOptions {
   watches: Pick<Watches, "informers" | "accounts" | "endedObjects">;
   /** By kind. */
   controllers: ReadonlyMap<string, Pick<Controller, "enqueue" | "drop">>;
@@ -26,11 +22,6 @@ interface Parts {
   unfinalizedObjects: Pick<UnfinalizedObjects, "has">;
   memory: Pick<ObjectMemory, "end" | "take">;
   enqueuer: Enqueuer;
-  isOurs: IsOurs;
-  leads: () => boolean;
-  metrics?: OperatorMetrics;
-  clock: Clock;
-  log: Logger;
 }
 
 /** What follows when a managed object is seen to change, to end, or to pass to another installation. */

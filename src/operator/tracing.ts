@@ -29,7 +29,8 @@ interface Running {
 
 /**
  * Sends spans with OTLP over HTTP to the address in `OTEL_EXPORTER_OTLP_ENDPOINT`; the packages read that, and the other
- * variables for the exporter. They know no proxies. They are loaded only here. A collector that is away costs nothing but its spans.
+ * variables for the exporter. They know no proxies. They are loaded only here. A collector that is away costs nothing but
+ * its spans.
  *
  * No span has a message, a body or a query: names of objects, ids, reasons and codes are all that leaves the process.
  */

@@ -4,11 +4,7 @@ import { IntentSignatures } from "../objects/intent-signatures.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer } from "../runtime/cache/informer.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { KubeClient } from "../runtime/connection/client.ts";
-import type { Logger } from "../runtime/log.ts";
 import type { KubeObject } from "../runtime/object.ts";
-import type { Kind } from "../schema/define.ts";
 import { namespaceOf } from "../sessions/sessions.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
@@ -19,6 +15,7 @@ import { NamespaceRights, type NamespaceRightsOptions } from "./kubernetes/names
 import { ReadObjects } from "./kubernetes/read-objects.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
 import { type Startable, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
+import type { CommonOptions } from "./options.ts";
 import { secretWatch } from "./triggers/secret-watch.ts";
 
 /** What the operator watches in the cluster, and what it knows of what it cannot see. */
@@ -37,22 +34,13 @@ export interface Watches {
   readonly rights: NamespaceRights;
 }
 
-export interface WatchesOptions {
-  config: Config;
-  kinds: readonly Kind[];
-  client: KubeClient;
-  log: Logger;
-  clock: Clock;
-  leads?: (() => boolean) | undefined;
-}
-
 /** `readKeys`: reads the API keys of the accounts of a namespace. `onSecret`: called with a Secret that has changed. */
 interface Hooks {
   readKeys: (namespace: string) => Promise<void>;
   onSecret: (secret: string) => void;
 }
 
-export function createWatches(options: WatchesOptions, { readKeys, onSecret }: Hooks): Watches {
+export function createWatches(options: CommonOptions, { readKeys, onSecret }: Hooks): Watches {
   const { config, kinds, client, log, clock } = options;
   const common = { client, log, clock, namespaces: config.watchNamespaces };
   const identity = new ClusterIdentity({ client, config, clock, log });
@@ -97,7 +85,7 @@ export function createWatches(options: WatchesOptions, { readKeys, onSecret }: H
 }
 
 const rightsOf = (
-  { client, clock, log, config, leads }: WatchesOptions,
+  { client, clock, log, config, leads }: CommonOptions,
   sources: NamespaceRightsOptions["sources"],
 ): NamespaceRights =>
   new NamespaceRights({
@@ -108,7 +96,7 @@ const rightsOf = (
     binding: config.rightsBinding,
     keeps: config.keepRightsBinding,
     sources,
-    leads: () => leads?.() !== false,
+    leads,
   });
 
 /** What has to be read before the controllers start, in the order of the start. */

@@ -278,6 +278,16 @@ async function listAllowed(
   }
 }
 
+/** The id of the cluster in owner marks, for what cannot do without. Throws CommandError. */
+export async function neededClusterID(
+  config: { clusterID: string | undefined },
+  client: Pick<KubeClient, "get">,
+): Promise<string> {
+  const id = config.clusterID ?? (await clusterIDOf(client));
+  if (id !== undefined) return id;
+  throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
+}
+
 /** The uid of the namespace kube-system. Undefined if it may not be read. */
 export async function clusterIDOf(client: Pick<KubeClient, "get">): Promise<string | undefined> {
   const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };

@@ -10,7 +10,7 @@ import { connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { scopeOf } from "../cluster/scope.ts";
 import { shownOn, WaitTimeout, waitAtMost } from "../cluster/wait.ts";
-import { clusterIDOf } from "../graph/load.ts";
+import { neededClusterID } from "../graph/load.ts";
 import { kindNamed, unknownKind } from "../graph/named.ts";
 import { kubernetesYAML, linesOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal, UsageError } from "../terminal/terminal.ts";
@@ -116,9 +116,7 @@ async function handOverByAccount(parts: MoveParts, prepared: Prepared | undefine
   const account = flags.account ?? used;
   const credentials = await findCredentials({ ...flags, namespace, ...(account !== undefined && { account }) });
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
-  const clusterID = config.clusterID ?? (await clusterIDOf(parts.client));
-  if (clusterID === undefined)
-    throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
+  const clusterID = await neededClusterID(config, parts.client);
   const { deletesPerMinute, dnsResolvers } = config;
   await using reader = new AccountReader(credentials);
   await using changes = new AccountChanges({ ...credentials, deletesPerMinute, dnsResolvers, kinds, clusterID });

@@ -103,7 +103,8 @@ type Judged = Pick<Loaded, "graph" | "objects" | "clusterID">;
 
 /**
  * Remotes that objects of this cluster left behind, and with `isUnmanaged` also those without an owner mark. A remote
- * does not count if the service has made it itself, if an object may need it, or if its object may exist in a namespace that could not be read.
+ * does not count if the service has made it itself, if an object may need it, or if its object may exist in a namespace
+ * that could not be read.
  */
 export function leftovers({ graph, objects, clusterID }: Judged, isUnmanaged: boolean): Node[] {
   if (clusterID === undefined && !isUnmanaged) return [];

@@ -4,7 +4,6 @@ import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { type PlannedObject, planChanges } from "../../plan/planner.ts";
-import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { Kind } from "../../schema/define.ts";
 import { selects } from "../../schema/label-selector.ts";
 import { type AccountFlags, findCredentials, sharersOf } from "../account/credentials.ts";
@@ -14,7 +13,7 @@ import { reportPartial } from "../cluster/partial.ts";
 import { includes, placeOf, type Scope, scopeOf } from "../cluster/scope.ts";
 import { copyOf } from "../diff/diff.ts";
 import { accountOf, membersOf, namespacesWithDefault } from "../graph/accounts.ts";
-import { clusterIDOf, readObjects, readRemotes } from "../graph/load.ts";
+import { neededClusterID, readObjects, readRemotes } from "../graph/load.ts";
 import { resourceName } from "../graph/output.ts";
 import { type OutputFlags, print } from "../terminal/output.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
@@ -81,7 +80,7 @@ export async function planOf(
     problems,
   };
   const { objects, described } = await overlay(client, present, given);
-  const clusterID = config.clusterID ?? (await knownClusterIDOf(client));
+  const clusterID = await neededClusterID(config, client);
   const remotes = await readRemotes(credentials, terminal, problems);
   const sharers = await sharersOf(credentials, read.accounts, { client, flags });
   const account = accountSource(reader, rowsOf(remotes), problems);
@@ -123,12 +122,6 @@ export async function planOf(
     JSON.stringify(block) === JSON.stringify(without.get(overlayKey(one.before)));
   const unrelated = new Set(others.filter(isTheSame).map(([, block]) => block));
   return { blocks: blocks.filter((block) => !unrelated.has(block)), others: unrelated.size, problems, objects };
-}
-
-async function knownClusterIDOf(client: KubeClient): Promise<string> {
-  const id = await clusterIDOf(client);
-  if (id !== undefined) return id;
-  throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
 }
 
 const rowsOf = (remotes: ReadonlyMap<Kind, readonly Remote[]>): ReadonlyMap<string, readonly Remote[]> =>

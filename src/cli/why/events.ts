@@ -14,9 +14,9 @@ export interface ObjectEvent {
 }
 
 /** The form of events that kubectl reads too, and that a role which may view a namespace includes. */
-const events: ResourceType = { group: "", version: "v1", plural: "events", kind: "Event" };
+export const events: ResourceType = { group: "", version: "v1", plural: "events", kind: "Event" };
 
-type Event = KubeObject & {
+export type Event = KubeObject & {
   type?: string;
   reason?: string;
   message?: string;

@@ -116,7 +116,7 @@ export function openAccount(
     undocumented: config.undocumentedOperations,
     deletesPerMinute: config.deletesPerMinute,
     resyncSeconds: config.resyncSeconds,
-    key: keyOptionsOf(own, credentials),
+    key: keyOptionsOf(own, credentials, isConfirmed),
     ...noticesOf(own),
   });
   const shared: SharedAccount = {
@@ -189,17 +189,17 @@ function tellListProblem({ options, source, label, shared }: Own, resource: Reso
   options.onListProblem?.(source.concerned(shared()), resource, problem);
 }
 
-function keyOptionsOf(own: Own, credentials: Credentials): Required<AccountOptions>["key"] {
+function keyOptionsOf(own: Own, { proved }: Credentials, isConfirmed: boolean): Required<AccountOptions>["key"] {
   const { options, source, members, label, shared, notify } = own;
   const { log } = options;
   return {
     recorded: () => recordedBy(own),
     unread: () => [...members].map(({ key }) => options.unreadIn?.(key)).find((way) => way !== undefined),
     listedElsewhere: (resource) => source.listedElsewhere(shared(), resource),
-    proved: credentials.proved,
-    isConfirmed: isConfirmedAtStart(credentials, options.config),
+    proved,
+    isConfirmed,
     onAlone: () => {
-      for (const { proved } of members) proved.clear();
+      for (const one of members) one.proved.clear();
     },
     wasRecorded: (digest) => wasRecorded([...members], digest, options),
     record: (digest, which) => record([...members], digest, which, options),

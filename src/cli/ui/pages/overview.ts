@@ -5,7 +5,17 @@ import type { Unfinished } from "../../status/summary.ts";
 import { ageOf } from "../../terminal/age.ts";
 import type { View } from "../reading/view.ts";
 import { type Html, html } from "../view/html.ts";
-import { commandOf, empty, objectLink, reasonLink, section, since, tableOf, wordsFor } from "../view/parts.ts";
+import {
+  accountTitle,
+  commandOf,
+  empty,
+  objectLink,
+  reasonLink,
+  section,
+  since,
+  tableOf,
+  wordsFor,
+} from "../view/parts.ts";
 import { plotOf } from "../view/plot.ts";
 import { badge } from "../view/state.ts";
 
@@ -29,9 +39,7 @@ function health({ summary, now, samples }: View): Html {
   const { accounts, installations } = summary;
   return html`<div class="cards">
 ${accounts.map(
-  (
-    account,
-  ) => html`<div class="card"><h3>${account.name ? `${account.namespace}/${account.name}` : "The operator's own account"}</h3>
+  (account) => html`<div class="card"><h3>${accountTitle(account)}</h3>
 <p>${accountBadge(account)}</p>
 <dl><dt>Objects</dt><dd>${account.objects}</dd>
 <dt>Last complete list</dt><dd>${account.lastList === undefined ? "not known" : html`${since(account.lastList, now)} ago`}</dd>

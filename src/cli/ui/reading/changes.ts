@@ -1,18 +1,18 @@
 import { conditionOf, type ManagedObject } from "../../../objects/object.ts";
 import type { Change as StoreChange } from "../../../runtime/cache/store.ts";
 
-/** Something that happened to an object, while this server has watched. */
+/** Something that happened to an object. */
 export interface Change {
   at: string;
   kind: string;
   namespace: string;
   name: string;
   what: string;
-  /** From the condition Ready. */
+  /** From the condition Ready, or from an event. */
   message: string;
 }
 
-/** Undefined: nothing that a person would look for. */
+/** What this server has seen change. Undefined: nothing that a person would look for. */
 export function changeOf(change: StoreChange, now: Date): Change | undefined {
   if (change.type === "added" && change.initial) return undefined;
   const object = change.object as ManagedObject;

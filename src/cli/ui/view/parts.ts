@@ -24,6 +24,10 @@ export const commandOf = (command: string): Html =>
 
 export const empty = (words: string): Html => html`<p class="empty">${words}</p>`;
 
+/** An account without a name is that of the operator's own credentials. */
+export const accountTitle = ({ namespace, name }: { namespace: string; name: string }): string =>
+  name ? `${namespace}/${name}` : "The operator's own account";
+
 export const nodeLink = (key: string, words: string): Html => html`<a href="${link("/node", { key })}">${words}</a>`;
 
 export const objectLink = ({ kind, namespace, name }: About): Html =>
