@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import * as z from "zod";
 import { type Proxies, parseProxy, proxyFor } from "./http/proxies.ts";
-import { DEFAULT_INSTALLATION } from "./schema/contract.ts";
+import { CLUSTER_ID, DEFAULT_INSTALLATION } from "./schema/contract.ts";
 import { type LabelSelector, LabelSelectorError, parseLabelSelector } from "./schema/label-selector.ts";
 
 /** The seconds of a duration such as `90s`, `5m` or `1h30m`. */
@@ -97,7 +97,7 @@ function holdsCredentials(url: string): boolean {
   return username !== "" || password !== "";
 }
 
-const clusterID = /^[-._a-zA-Z0-9]{1,128}$/;
+const clusterID = new RegExp(`^${CLUSTER_ID}$`);
 const clusterIDWords = "must be at most 128 letters, digits, dashes, dots and underscores";
 
 /** The message must not quote the address, which may hold a password. */

@@ -125,6 +125,7 @@ const shared = [
   "src/reconcile/context.ts",
   "src/reconcile/cluster.ts",
   "src/reconcile/dns.ts",
+  "src/reconcile/features.ts",
   "src/reconcile/unseen.ts",
 ].map((path) => path.replaceAll("/", sep));
 
@@ -402,6 +403,17 @@ describe("what the commands print for kubectl", () => {
     expect(writers(stringified)).toEqual([writer]);
     expect(writers(/^---/m)).toEqual([]);
     expect(writers(/["`'](?:\\n)?---\\n/)).toEqual([writer]);
+  });
+});
+
+describe("where the remotes of a kind are", () => {
+  it("is asked in one place of the reconciler, which tells the compiler", () => {
+    const asking = production.filter(
+      (file) =>
+        part(file) === "reconcile" &&
+        /\blocation\.type\b/.test(withoutComments(readFileSync(join(root, file), "utf8"))),
+    );
+    expect(asking).toEqual([join("src", "reconcile", "features.ts")]);
   });
 });
 

@@ -31,7 +31,7 @@ describe("the bill of materials of a release", () => {
     installed = Object.entries<Package>(packages)
       .filter(([, { dev, devOptional }]) => !dev && !devOptional)
       .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, "")}@${version}`);
-  }, 120_000);
+  });
   afterAll(() => rm(folder, { recursive: true }));
 
   test("lists the packages that npm installs for the program, and no other", () => {

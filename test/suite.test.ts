@@ -28,6 +28,13 @@ describe("the parts of the suite", () => {
     expect(find(...looks).every((file) => find(...nightlyTests).includes(file))).toBe(true);
   });
 
+  // On a machine that is five times as slow, such a limit fails a test in which nothing is wrong.
+  test("have no limits of their own", () => {
+    const limit = /^\s*\}, \d+_000\);$|^\s*(?:test|it)\(.*\{ timeout: /m;
+    const limited = [...quick, ...onCluster].filter((file) => limit.test(read(file)));
+    expect(limited).toEqual([]);
+  });
+
   test("of all tests are those of npm test and the rest", () => {
     expect(runs["test:all"]).toEqual([...(runs["test"] ?? []), ...(runs["test:rest"] ?? [])]);
     const { scripts } = JSON.parse(read("package.json"));

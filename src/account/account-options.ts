@@ -3,6 +3,7 @@ import type { Remote, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { KeyProofOptions } from "./key-proof.ts";
 import type { ListDelta } from "./remotes/inventory.ts";
+import type { ListRoom } from "./requests/list-room.ts";
 import type { RequestBudget } from "./requests/request-budget.ts";
 
 export interface AccountOptions {
@@ -11,6 +12,10 @@ export interface AccountOptions {
   clock: Clock;
   /** The deadline of one request, in milliseconds. */
   deadlineMs: number;
+  /** What the lists of all accounts may take. Default: there is room for all. */
+  room?: ListRoom;
+  /** Whether a list has the place in the room of what others have read by the name of its resource. Default: false. */
+  sharesLists?: true;
   /** Whether operations that the API page does not show are tried. */
   undocumented: boolean;
   /** Deletes per minute. 0: no limit. */

@@ -104,9 +104,11 @@ export class Account {
     const known = this.#collections.get(resource.name);
     if (known) return known;
     this.lossGuard.begin();
-    const { client, clock, signal, onListDelta, onOwnChange } = this.#options;
+    const { client, clock, signal, room, sharesLists, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
       ...this.#calls,
+      ...(room && { room }),
+      ...(sharesLists && { list: resource.name }),
       client,
       resource,
       clock,
@@ -172,6 +174,11 @@ export class Account {
   probe(lane: Lane, signal: AbortSignal, error?: { route: string }): Promise<void> {
     const first = error ? error.route !== ipPolicies.path : ++this.#probes % 2 === 1;
     return this.collection(first ? ipPolicies : reservedDomains).probe({ lane, signal });
+  }
+
+  /** The collection whose members are the remotes of a kind. Undefined: they are parts of other remotes. */
+  collectionOf({ location, resource }: Kind): Collection | undefined {
+    return location.type === "collection" ? this.collection(resource) : undefined;
   }
 
   /** The remotes of a kind, whatever their location. */

@@ -3,6 +3,7 @@ import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Account } from "./account.ts";
 import { digestOf } from "./key-proof.ts";
+import type { ListRoom } from "./requests/list-room.ts";
 import { RequestBudget } from "./requests/request-budget.ts";
 
 export interface CommandAccountOptions {
@@ -13,6 +14,8 @@ export interface CommandAccountOptions {
   clock: Clock;
   requestsPerMinute: number;
   requestSeconds: number;
+  /** What the lists of the command may take. What it has read before, by the name of the resource, has the same place. */
+  room: ListRoom;
   /** Whether operations that the API page does not show are tried. */
   undocumented: boolean;
   /** Deletes per minute. 0: no limit. */
@@ -40,6 +43,7 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
     requestSeconds,
     undocumented,
     deletesPerMinute,
+    room,
   } = options;
   const abort = new AbortController();
   let digest: string | undefined;
@@ -67,6 +71,8 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
     clock,
     undocumented,
     deletesPerMinute,
+    room,
+    sharesLists: true,
     budget: new RequestBudget({ perMinute: requestsPerMinute, clock }),
     deadlineMs: requestSeconds * 1000,
     signal: abort.signal,

@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 const office = () => scene.apply(IPPolicy, "office");
-const mismatch = /^AccountMismatch: Check the API key: its account shows none of the 1 remotes that objects stand for/;
+const mismatch = /^AccountMismatch: Check the API key: its account does not show the one remote that objects stand for/;
 
 describe.each([
   ["in the same process", () => {}],

@@ -168,7 +168,7 @@ describe("a key", () => {
     use("theirs");
     await expect(proof().ensure()).rejects.toEqual(mismatch);
     expect(proof().problem?.message).toBe(
-      "Check the API key: its account shows none of the 1 remotes that objects stand for. If it is the right one, say so",
+      "Check the API key: its account does not show the one remote that objects stand for. If it is the right one, say so",
     );
     expect([proof().confirm("before"), proof().confirm(undefined), proof().isProved]).toEqual([false, false, false]);
     expect(proof().confirm("after")).toBe(true);
@@ -303,6 +303,26 @@ describe("a key of an account where no list shows what is recorded", () => {
     accounts["mine"] = ["edghts_1/edghtsrt_1"];
     await proof().ensure();
     expect([proof().isProved, state.lists, state.reads]).toEqual([true, 1, 1]);
+  });
+
+  it("is proved by a remote whose list always fails, with three requests for each attempt at most", async () => {
+    const policies = ["ipp_1", "ipp_2", "ipp_3", "ipp_4"];
+    const { options, accounts, asked, state } = keyScene({ policies });
+    accounts["mine"] = ["ipp_4"];
+    const readList: KeyProofOptions["readList"] = async () => {
+      throw new Error("503");
+    };
+    const readOne: KeyProofOptions["readOne"] = async ({ name }, id) => {
+      state.reads += 1;
+      asked.push(`${name} ${id}`);
+      if (accounts["mine"]?.includes(id)) proof.recordSeenIDs([id]);
+    };
+    const proof: KeyProof = new KeyProof({ ...options, readList, readOne });
+    proof.use("mine");
+    await expect(proof.ensure()).rejects.toThrow("503");
+    expect([proof.isProved, state.reads]).toEqual([false, 3]);
+    await proof.ensure();
+    expect([proof.isProved, asked.at(-1)]).toEqual([true, `${ipPolicies.name} ipp_4`]);
   });
 
   it("costs a few requests at once, of different remotes, and then one for each attempt", async () => {

@@ -16,10 +16,7 @@ export const digestOf = (key: string): string => createHash("sha256").update(key
 /** Between attempts to prove a key. */
 const DELAYS = { base: 2, cap: 20, jitter: 0 };
 
-/**
- * How many remotes that no list shows are read at the first attempt. Each takes a request, while a list shows many
- * remotes.
- */
+/** How many remotes that no list shows are read at an attempt. Each takes a request, while a list shows many remotes. */
 const MOST_READ_AT_ONCE = 3;
 
 /** Ids in the statuses of objects, by what shows the remotes. */
@@ -76,6 +73,8 @@ export class KeyProof {
   readonly #proved: Set<string>;
   #digest: string | undefined;
   #failure: { count: number; attempts: number; backoff: Backoff } | undefined;
+  /** How many remotes that no list shows were read by attempts that ended in an error. */
+  #asked = 0;
   #reportedRequest: string | undefined;
   #acceptedAt = Number.NEGATIVE_INFINITY;
   /** The present record for the next process. Another one: it has to be recorded again. */
@@ -232,20 +231,33 @@ export class KeyProof {
   async #askForAll(recorded: readonly Recorded[], read?: Resource): Promise<void> {
     // An error of one list says nothing about the others.
     const problems: unknown[] = [];
-    const attempt = async (reading: Promise<void>) => {
-      await ignoringForbidden(reading).catch((error: unknown) => problems.push(error));
-    };
-    for (const [resource] of recorded) {
-      if (!hasList(resource)) continue;
-      if (resource !== read) await attempt(this.#options.readList(resource));
-      if (this.isProved) return;
-    }
+    const unshown = await this.#readLists(recorded, problems, read);
+    if (this.isProved) return;
     await this.#acceptRecordedKey();
-    for (const one of unlistedOf(recorded).slice(0, MOST_READ_AT_ONCE)) {
+    for (const one of this.#nextOf([...unlistedOf(recorded), ...singly(unshown)])) {
       if (this.isProved) return;
-      await attempt(this.#options.readOne(...one));
+      await succeeds(this.#options.readOne(...one), problems);
     }
     if (problems.length > 0 && !this.isProved) throw problems[0];
+  }
+
+  /** Until the key is proved. Resolves with what is recorded of those whose list has failed. */
+  async #readLists(recorded: readonly Recorded[], problems: unknown[], read?: Resource): Promise<Recorded[]> {
+    const failed: Recorded[] = [];
+    for (const one of recorded) {
+      const [resource] = one;
+      if (!hasList(resource)) continue;
+      if (resource !== read && !(await succeeds(this.#options.readList(resource), problems))) failed.push(one);
+      if (this.isProved) break;
+    }
+    return failed;
+  }
+
+  /** Some of these remotes, and others at the next attempt: a list that always fails may have recorded ids that are gone. */
+  #nextOf<T>(all: readonly T[]): T[] {
+    const from = all.length > 0 ? this.#asked % all.length : 0;
+    this.#asked += MOST_READ_AT_ONCE;
+    return [...all.slice(from), ...all.slice(0, from)].slice(0, MOST_READ_AT_ONCE);
   }
 
   /** The key was not proved at first. So each attempt reads another one of the recorded remotes. */
@@ -279,7 +291,7 @@ export class KeyProof {
     const why =
       count === 0 && unread !== undefined
         ? `${unread}: the API key is a new one, and only what objects there have can show whether it is of their account`
-        : `Check the API key: its account shows none of the ${count} remotes that objects stand for`;
+        : `Check the API key: its account ${count === 1 ? "does not show the one remote" : `shows none of the ${count} remotes`} that objects stand for`;
     const message = `${why}. If it is the right one, ${this.#options.wayOut()}`;
     return new Blocked("AccountMismatch", message, { afterSeconds: DELAYS.cap });
   }
@@ -339,6 +351,17 @@ function unlistedOf(recorded: readonly Recorded[]): (readonly [Source, string])[
   const all = singly(recorded.filter(([source]) => !hasList(source)));
   const byID = [...Map.groupBy(all, ([, id]) => id).values()];
   return [...byID.flatMap((some) => some.slice(0, 1)), ...byID.flatMap((some) => some.slice(1))];
+}
+
+/** Adds why not to `problems`. */
+async function succeeds(reading: Promise<void>, problems: unknown[]): Promise<boolean> {
+  try {
+    await reading;
+    return true;
+  } catch (error) {
+    if (!isForbidden(error)) problems.push(error);
+    return false;
+  }
 }
 
 /** A key without permission to read one resource can still be proved by another. */

@@ -178,7 +178,7 @@ describe("objects that cannot be read", () => {
     const { proof, use } = keyScene({ policies: ["ipp_1"] }, { unread });
     use("theirs");
     await expect(proof().ensure()).rejects.toEqual(mismatch);
-    expect(proof().problem?.message).toContain("shows none of the 1 remotes");
+    expect(proof().problem?.message).toContain("does not show the one remote");
   });
 
   it("do not stop the very first key of an account", async () => {

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from "vitest";
 import { VirtualClock } from "../../test/fakes/runtime/virtual-clock.ts";
-import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { digestOf } from "./key-proof.ts";
 import { ObjectMemory } from "./object-memory.ts";
+import type { ObjectRecord } from "./object-record.ts";
 
 let clock: VirtualClock;
 let memory: ObjectMemory;
@@ -27,18 +27,11 @@ it("an object has one record until its work ends, and then a new one", () => {
   expect(memory.of(one)).not.toBe(record);
 });
 
-it("a remote that an object has claimed is free again when its work has ended", () => {
-  memory.claim("ipp_1", one);
-  expect([memory.isClaimedByOther("ipp_1", one), memory.isClaimedByOther("ipp_1", other)]).toEqual([false, true]);
-  memory.claim("ipp_2", other);
-  memory.end("a");
-  expect(memory.isClaimedByOther("ipp_1", other)).toBe(false);
-  expect(memory.isClaimedByOther("ipp_2", one)).toBe(true);
-  expect(memory.isClaimedByOther("ipp_3", one)).toBe(false);
-});
+/** Until nothing that was sent for the object can be carried out any more. */
+const secondsLeft = ({ settledAt }: ObjectRecord): number => Math.max(settledAt - clock.now(), 0) / 1000;
 
-it("a create that made nothing counts for its intent and its object alone", () => {
-  const [intent, next] = [1, 2].map((last) => ({ signed: true, first: 1, last }) as const) as [Intent, Intent];
+it("a create that made nothing counts for itself and its object alone", () => {
+  const [intent, next] = ["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.001Z"] as const;
   memory.of(one).recordFutileCreate(intent);
   const asked = [memory.of(one).isCreateFutile(intent), memory.of(one).isCreateFutile(next)];
   expect([...asked, memory.of(other).isCreateFutile(intent)]).toEqual([true, false, false]);
@@ -47,15 +40,34 @@ it("a create that made nothing counts for its intent and its object alone", () =
 });
 
 it("3.8: changes of a process before may arrive until 37 s after the first reconcile, whatever the account", async () => {
-  const seconds = () => [memory.of(one).unansweredChangeSeconds, memory.of(other).unansweredChangeSeconds];
+  const both = () => [secondsLeft(memory.of(one)), secondsLeft(memory.of(other))];
   await clock.advance(3_600_000);
-  expect(memory.of(one).unansweredChangeSeconds).toBe(37);
+  expect(secondsLeft(memory.of(one))).toBe(37);
   await clock.advance(36_000);
-  expect(seconds()).toEqual([1, 1]);
+  expect(both()).toEqual([1, 1]);
   memory.of(one).recordUnansweredChange();
-  expect(seconds()).toEqual([37, 1]);
+  expect(both()).toEqual([37, 1]);
   await clock.advance(38_000);
-  expect(seconds()).toEqual([0, 0]);
+  expect(both()).toEqual([0, 0]);
+});
+
+it("an object that is restored with another uid waits for what was sent for the former one", async () => {
+  memory.of(one);
+  await clock.advance(60_000);
+  memory.end("a");
+  expect(secondsLeft(memory.of(other))).toBe(0);
+  memory.of(one).recordUnansweredChange();
+  await clock.advance(7_000);
+  memory.end("a");
+  const restored = { metadata: { uid: "c" } } as ManagedObject;
+  expect([memory.of(restored), memory.of(other)].map(secondsLeft)).toEqual([30, 0]);
+});
+
+it("nothing is under way once a create has been recorded, or was answered", async () => {
+  const record = memory.of(one);
+  await clock.advance(1_000);
+  record.recordSettled();
+  expect([secondsLeft(record), record.settledAt]).toEqual([0, clock.now()]);
 });
 
 it("changes of another installation may arrive until 37 s after the object has passed to this one", async () => {
@@ -63,7 +75,7 @@ it("changes of another installation may arrive until 37 s after the object has p
   await clock.advance(60_000);
   memory.take("a");
   await clock.advance(7_000);
-  expect([memory.of(one).unansweredChangeSeconds, memory.of(other).unansweredChangeSeconds]).toEqual([30, 0]);
+  expect([secondsLeft(memory.of(one)), secondsLeft(memory.of(other))]).toEqual([30, 0]);
   expect(memory.of(one).corrections.count(one, ["labels"])).toBe(0);
 });
 

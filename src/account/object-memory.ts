@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
+import { maxProcessingMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { CreateSettlement } from "./create-settlement.ts";
 import { digestOf } from "./key-proof.ts";
 import { ObjectRecord } from "./object-record.ts";
 
@@ -18,15 +18,12 @@ export interface ObjectMemoryOptions {
 
 /** What this process remembers: a record of each object, which ends with the object's work, and facts about remotes. */
 export class ObjectMemory {
-  readonly createSettlement: CreateSettlement;
   /** See ObjectRecord. */
   readonly retriesRefused: boolean;
   readonly #options: ObjectMemoryOptions;
   readonly #records = new Map<string, ObjectRecord>();
   /** Since when this process reconciles objects: requests of a process that led before began earlier. */
   #beganAt: number | undefined;
-  /** Uids of objects, by the id of the remote that was found again for the object. */
-  readonly #claims = new Map<string, string>();
   /** Digests of tokens that the service has shown once, by the ids of their remotes. */
   readonly #tokens = new LRUCache<string, string>({ max: MOST_TOKENS });
   /** Modules that an object had set first and left to another one, by the id of the remote and the field of the spec. */
@@ -35,7 +32,6 @@ export class ObjectMemory {
   constructor(options: ObjectMemoryOptions) {
     this.#options = options;
     this.retriesRefused = options.retriesRefused ?? true;
-    this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
   }
 
   /** The record of an object. Take it when its reconcile begins, so that nothing is recorded for an object that ended. */
@@ -57,26 +53,18 @@ export class ObjectMemory {
 
   /** Call it when the object's work has ended. The object may be gone long before, or have nothing left to do. */
   end(uid: string): void {
-    this.#records.get(uid)?.end();
+    const record = this.#records.get(uid);
+    if (!record) return;
+    record.end();
     this.#records.delete(uid);
-    for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);
-    this.createSettlement.forget(uid);
+    // An object that is restored has another uid, and what was sent for the former one may still be carried out.
+    this.#beganAt = Math.max(this.#beganAt ?? 0, record.settledAt - maxProcessingMs(this.#options.deadlineMs));
   }
 
   #begin(uid: string, since: number): ObjectRecord {
     const record = new ObjectRecord({ ...this.#options, retriesRefused: this.retriesRefused, since });
     this.#records.set(uid, record);
     return record;
-  }
-
-  /** Records that this remote was found for the object. No other object takes it, even before the status has its id. */
-  claim(id: string, { metadata }: ManagedObject): void {
-    this.#claims.set(id, metadata.uid);
-  }
-
-  isClaimedByOther(id: string, { metadata }: ManagedObject): boolean {
-    const holder = this.#claims.get(id);
-    return holder !== undefined && holder !== metadata.uid;
   }
 
   /** Records the token that the Secret of this remote holds. Only its digest is kept. */

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../gateway/errors.ts";
-import { type Intent, maxProcessingMs } from "../objects/intent.ts";
+import { maxProcessingMs } from "../objects/intent.ts";
 import { isReconcileRequested, type ManagedObject } from "../objects/object.ts";
 import type { ReconcileError } from "../objects/reconcile-error.ts";
 import { Backoff, type BackoffOptions, delayAfter } from "../runtime/backoff.ts";
@@ -97,16 +97,16 @@ export class ObjectRecord {
   /** The replaced remotes that cannot be deleted yet, by id. */
   readonly #deferredDeletes = new Map<string, Backoff>();
   #isEnded = false;
-  #futileCreate: number | undefined;
+  #futileCreate: string | undefined;
   #refusedMark: RefusedMark | undefined;
   /** Generation of the object at an update of its remote that got no answer. */
   #unansweredUpdate: number | undefined;
-  #changesEndAt: number;
+  #settledAt: number;
 
   constructor(options: ObjectRecordOptions) {
     this.#options = options;
     this.corrections = new Corrections(options.clock);
-    this.#changesEndAt = options.since + maxProcessingMs(options.deadlineMs);
+    this.#settledAt = options.since + maxProcessingMs(options.deadlineMs);
   }
 
   get isEnded(): boolean {
@@ -122,26 +122,34 @@ export class ObjectRecord {
   }
 
   /**
-   * Records that the create of this intent made nothing in its account: it was not sent, or a search has proved it. So no
-   * reconcile has to search for the remote.
+   * Records that this create made nothing in its account: it was not sent, or a search has proved it. So no reconcile has
+   * to search for the remote.
    */
-  recordFutileCreate({ last }: Intent): void {
-    this.#futileCreate = last;
+  recordFutileCreate(create: string): void {
+    this.#futileCreate = create;
   }
 
-  isCreateFutile({ last }: Intent): boolean {
-    return this.#futileCreate === last;
+  isCreateFutile(create: string): boolean {
+    return this.#futileCreate === create;
   }
 
   /** Records that a change got no answer: the service may still carry it out. */
   recordUnansweredChange(): void {
     const { clock, deadlineMs } = this.#options;
-    this.#changesEndAt = clock.now() + maxProcessingMs(deadlineMs);
+    this.#settledAt = clock.now() + maxProcessingMs(deadlineMs);
   }
 
-  /** Seconds until the service can no longer carry out any unanswered change, of this process or of one before. */
-  get unansweredChangeSeconds(): number {
-    return Math.max((this.#changesEndAt - this.#options.clock.now()) / 1000, 0);
+  /** Records that nothing that was sent for the object is under way. A list that began before says nothing of it. */
+  recordSettled(): void {
+    this.#settledAt = this.#options.clock.now();
+  }
+
+  /**
+   * From when on the service can no longer carry out any change of this object, of this process or of one before.
+   * Monotonic milliseconds. Nothing that is written in the object can make it earlier.
+   */
+  get settledAt(): number {
+    return this.#settledAt;
   }
 
   /** Records that an update got no answer, so that the service may or may not have carried it out. */

@@ -2,7 +2,8 @@ import { expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { type Ended, useFixedServices } from "../../test/fakes/cli/run.ts";
 import { outputs } from "./outputs.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import { programOf } from "./program.ts";
+import { type Terminal, terminalOn } from "./terminal/terminal.ts";
 
 // What each command prints for one account at one time: in a pipe, and on terminals of 80 and 160 columns. After a
 // change, `npm run test:unit -- src/cli/goldens.test.ts -u` writes the files in goldens anew: read their difference.
@@ -110,12 +111,24 @@ test("a plan of the cluster is of the namespace that is named, or of all", async
   expect((await run("plan -n other -A")).stdout).toContain("shop/");
 });
 
-test("no line of a table, a tree or a screen is wider than the terminal", async () => {
-  for (const line of ["plan", "diff tcpedge/db", "tree", "users ippolicy/office", "orphans --unmanaged", "status"]) {
-    const { stdout } = await run(line, { columns: 80 });
-    expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
+test.each([
+  ...["plan", "diff tcpedge/db", "diff ippolicy/office", "tree", "users ippolicy/office", "orphans --unmanaged"],
+  ...["status", "doctor", "version", "why tcpedge/refused"],
+  ...["nothing", "why nothing/db", "plan -n other", "users ippolicy/nothing", "orphans --delete"],
+])("no line of what is printed, or said beside it, is wider than the terminal: %s", async (line) => {
+  expect(widthOf(await run(line, { columns: 80 }))).toBeLessThanOrEqual(80);
+});
+
+test("no line of the help of a command is wider than the terminal, or than 100 characters in a pipe", async () => {
+  const names = programOf({ name: "", terminal: terminalOn({ out: () => {}, err: () => {} }), run: async () => 0 });
+  for (const name of names.program.commands.map((command) => command.name())) {
+    expect(widthOf(await run(`${name} --help`, { columns: 80 }))).toBeLessThanOrEqual(80);
+    expect(widthOf(await run(`${name} --help`))).toBeLessThanOrEqual(100);
   }
 });
+
+const widthOf = ({ stdout, stderr }: Ended): number =>
+  Math.max(...`${stdout}\n${stderr}`.split("\n").map(({ length }) => length));
 
 /** Without its ending, in the folder of its command. */
 function fileOf(line: string): string {

@@ -8,6 +8,7 @@ import { showVersion } from "./status/show-version.ts";
 import { status } from "./status/status.ts";
 import { formats, structures } from "./terminal/output.ts";
 import { type Terminal, UsageError } from "./terminal/terminal.ts";
+import { wrappedText } from "./terminal/wrapped.ts";
 import { drawings, tree } from "./tree/tree.ts";
 import { users } from "./tree/users.ts";
 import { uninstall } from "./uninstall/uninstall.ts";
@@ -49,7 +50,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   let code = 0;
   const program = withoutExit(new Command(name), terminal)
     .description("Manages a tunnel gateway account through objects in Kubernetes.")
-    .addHelpText("after", ENVIRONMENT)
+    .addHelpText("after", note(ENVIRONMENT, terminal))
     .showSuggestionAfterError();
   const add: Add = (usage, summary) =>
     withoutExit(program.command(usage), terminal).description(summary).summary(summary).allowExcessArguments(false);
@@ -71,7 +72,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   addForAccount(adding);
   addForObjects(adding);
   add(`completion <${shells.join("|")}>`, "print a script that completes commands and flags in a shell")
-    .addHelpText("after", completionHelp(name))
+    .addHelpText("after", note(completionHelp(name), terminal))
     .action(
       ending(async (shell: string) => {
         terminal.say(completionOf(shell, program).split("\n"));
@@ -87,7 +88,7 @@ function addForOperator({ add, ending, terminal }: Adding): void {
     .option("--timeout <duration>", "how long it may take, such as 90s; default: 4m to retain, 1h to delete")
     .option("--deployment <name>", "Deployment in POD_NAMESPACE that runs the operator, to be stopped")
     .option("-y, --yes", "do not ask")
-    .addHelpText("after", UNINSTALL)
+    .addHelpText("after", note(UNINSTALL, terminal))
     .action(ending((options) => uninstall(options, terminal)));
   withOutput(
     withCluster(add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs")),
@@ -112,7 +113,7 @@ function addImport({ add, ending, terminal }: Adding): void {
     .option("--exclude-managed", "not what carries an owner mark, so is managed by an object already", true)
     .option("--no-exclude-managed", "also what carries an owner mark, so is managed by an object already")
     .option("--no-mark", "objects that only observe (managementPolicy: ObserveOnly): not even owner marks are written")
-    .addHelpText("after", IMPORT)
+    .addHelpText("after", note(IMPORT, terminal))
     .action(ending((what: string[], options) => importAccount(what, options, terminal)));
 }
 
@@ -126,7 +127,7 @@ function addComparing({ add, ending, terminal }: Adding): void {
     .option("-R, --recursive", "folders with all folders in them")
     .option("--all", "with -f or -k: also what the operator is about to do without the manifests")
     .option("--detailed-exitcode", "2 when there is something to do")
-    .addHelpText("after", PLAN)
+    .addHelpText("after", note(PLAN, terminal))
     // Other commands do not load the reconciler.
     .action(ending(async (options) => (await import("./plan/plan.ts")).plan(options, terminal)));
   withOutput(
@@ -135,7 +136,7 @@ function addComparing({ add, ending, terminal }: Adding): void {
     ),
   )
     .option("--detailed-exitcode", "2 when something differs")
-    .addHelpText("after", DIFF)
+    .addHelpText("after", note(DIFF, terminal))
     .action(
       ending(async (words: string[], options) => (await import("./diff/diff.ts")).diff(words, options, terminal)),
     );
@@ -145,7 +146,7 @@ function addForAccount({ add, ending, terminal }: Adding): void {
   withTable(
     withAccount(withScope(add("users <name|id...>", "who uses remotes, with or without an object, in any namespace"))),
   )
-    .addHelpText("after", NAMES)
+    .addHelpText("after", note(NAMES, terminal))
     .action(ending((words: string[], options) => users(words, options, terminal)));
   withTable(
     withAccount(
@@ -163,13 +164,13 @@ function addForAccount({ add, ending, terminal }: Adding): void {
   )
     .argument("[name|id...]", "begin there; default: with everything that nothing uses")
     .option("--up", "from what is used to what uses it")
-    .addHelpText("after", TREE)
+    .addHelpText("after", note(TREE, terminal))
     .action(ending((words: string[], options) => tree(words, options, terminal)));
 }
 
 function addForObjects({ add, ending, terminal }: Adding): void {
   withTable(withScope(add("why <name...>", "why objects are not Ready, down to the root")))
-    .addHelpText("after", WHY)
+    .addHelpText("after", note(WHY, terminal))
     .action(ending((words: string[], options) => why(words, options, terminal)));
   withAccount(
     withNamespace(
@@ -182,11 +183,11 @@ function addForObjects({ add, ending, terminal }: Adding): void {
     .option("-f, --filename <path...>", "files or folders with manifests")
     .option("-R, --recursive", "folders with all folders in them")
     .option("--timeout <duration>", "how long to wait, such as 90s, 4m or 1h", "4m")
-    .addHelpText("after", MOVE)
+    .addHelpText("after", note(MOVE, terminal))
     .action(ending((kind: string, from: string, to: string, options) => move(kind, from, to, options, terminal)));
   withTable(withScope(add("status", "operators, accounts and objects on one screen, and what waits or needs a person")))
     .option("-w, --watch", "read again every 5 seconds")
-    .addHelpText("after", STATUS)
+    .addHelpText("after", note(STATUS, terminal))
     .action(ending((options) => status(options, terminal)));
   withAccount(
     withCluster(
@@ -196,7 +197,7 @@ function addForObjects({ add, ending, terminal }: Adding): void {
     .option("-n, --namespace <name>", "only objects of this namespace; default: of all that you may list")
     .option("--port <number>", "port on 127.0.0.1; 0: one that is free", "8765")
     .option("--open", "open the page in the browser")
-    .addHelpText("after", UI)
+    .addHelpText("after", note(UI, terminal))
     // Other commands do not load the server and the layout.
     .action(ending(async (options) => (await import("./ui/ui.ts")).ui(options, terminal)));
   withOutput(
@@ -264,9 +265,13 @@ const PLAN = `
   The operator's own code works on copies of the cluster and the account until nothing changes any more. The manifests
   are laid over the objects in the cluster as kubectl apply does, in a dry run of the API server. Only reads are sent.
 
-  +    create            <=   adopt             !    blocked: a person has to do something
-  ~    update            -    delete            ?    waits for something that is not there yet
+  +    create
+  ~    update
   -/+  replace; "interrupts traffic" where the old remote has to go first
+  <=   adopt
+  -    delete
+  !    blocked: a person has to do something
+  ?    waits for something that is not there yet
 
   Field names are those of the service's API. Exit codes: 0, 1 for an error or something that is blocked, and with
   --detailed-exitcode 2 for changes, and 1 in place of 2 for invalid arguments.`;
@@ -291,13 +296,16 @@ const TREE = `
 const WHY = `
   why tcpedge/ssh                           or: why tcpedge ssh, and several: why tcpedge/ssh tlsedge/db
 
-  Reads the cluster only, so that no key of the account is needed. Also prints what the service answered when it refused something, the last events, and when the operator looks again.
-  Only the operator knows the second of that, so it is told what makes it look, and how long that may take.`;
+  Reads the cluster only, so that no key of the account is needed. Also prints what the service answered when it refused
+  something, the last events, and when the operator looks again. Only the operator knows the second of that, so it is
+  told what makes it look, and how long that may take.`;
 
 const MOVE = `
-  move ippolicy team-a/office team-b/office
+  move ippolicy team-a/office team-b/office     another namespace
   move ippolicy office headquarters --rewrite -f DIR/
+                                                another name, in the manifests too
   move ippolicy team-a/office team-a/office --to-context green
+                                                another cluster
 
   Releases the remote of the old object to the new one, creates that with adopt.from, waits until it is Ready, and
   deletes the old one, if nothing refers to it by name any more. It may end at any moment: run it again to go on.
@@ -309,8 +317,9 @@ const MOVE = `
   Exit codes: 0 moved, 1 failed, or the old object stays because others refer to it, 2 invalid arguments.`;
 
 const STATUS = `
-  Reads the cluster only, and ends with whether all is well. How many requests go to an account, and when it was listed last, the leader writes on its
-  Lease every two seconds, for the 20 busiest accounts. You need the right to list Leases for that.`;
+  Reads the cluster only, and ends with whether all is well. How many requests go to an account, and when it was listed
+  last, the leader writes on its Lease every two seconds, for the 20 busiest accounts. You need the right to list Leases
+  for that.`;
 
 const UI = `
   ui --open                                 the page in your browser
@@ -320,24 +329,29 @@ const UI = `
   rights in the cluster, reads the account once a minute at most, and changes nothing. It ends with Ctrl-C.`;
 
 const UNINSTALL = `
-  retain: take the operator's finalizer off all objects; the account keeps everything.
-          Stop the operator first, or name its Deployment in POD_NAMESPACE.
-  delete: delete all objects, and wait until the operator has deleted what they stand for.
-          Where nothing tells whether an operator is running, shows the objects and asks.
-          Ends earlier when nothing is under way any more: after 4 minutes without a change.
-          At the end, stops the Deployment of the operator, if it is named.
-          What is in use, and stays so, is released, listed, and left in the account; the exit code is 1.`;
+  retain:  take the operator's finalizer off all objects; the account keeps everything. Stop the operator first, or name
+           its Deployment in POD_NAMESPACE.
+  delete:  delete all objects, and wait until the operator has deleted what they stand for. Where nothing tells whether
+           an operator is running, shows the objects and asks. Ends earlier when nothing is under way any more: after 4
+           minutes without a change. At the end, stops the Deployment of the operator, if it is named. What is in use,
+           and stays so, is released, listed, and left in the account; the exit code is 1.`;
 
 const completionHelp = (name: string): string => `
   bash:  source <(${name} completion bash)
   zsh:   source <(${name} completion zsh)
   fish:  ${name} completion fish | source`;
 
+/** Help is as wide as the terminal. In a pipe it is as wide as people can read. */
+const helpWidth = ({ columns }: Terminal): number => columns ?? 100;
+
+/** What stands below the options of a command. */
+const note = (text: string, terminal: Terminal) => (): string => wrappedText(text, helpWidth(terminal)).join("\n");
+
 /** Makes commander throw CommanderError instead of ending the process, and print nothing but help. */
 const withoutExit = (command: Command, terminal: Terminal): Command =>
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.say(text.trimEnd().split("\n")),
     writeErr: () => {},
-    getOutHelpWidth: () => terminal.columns ?? 100,
+    getOutHelpWidth: () => helpWidth(terminal),
     getOutHasColors: () => false,
   });

@@ -11,6 +11,8 @@ export interface CallOptions {
    * call fails as `unsent`.
    */
   readonly assertMaySend?: ((key: string) => void) | undefined;
+  /** Called with the length of the answer, as far as it is known, again and again. When it throws, the call fails as `unreadable`. */
+  readonly onAnswer?: ((bytes: number) => void) | undefined;
   /** The body has values that nobody may see. An error then has no words of the service, which may quote them. */
   readonly confidential?: boolean | undefined;
 }
@@ -36,6 +38,7 @@ export function call<T>(connection: Connection, request: Request<T>, options: Ca
     secrets: family.secrets,
     signal: options.signal,
     assertMaySend: options.assertMaySend,
+    onAnswer: options.onAnswer,
     confidential: options.confidential,
     path() {
       if (verb === "none") throw new Unsent("there is no such operation");

@@ -31,6 +31,7 @@ describe("readOne", () => {
     ["{}", "member id is not as expected", undefined],
     [`{"id":""}`, "member id is not as expected", undefined],
     [`{"id":7}`, "member id is not as expected", undefined],
+    [`{"id":"${"x".repeat(257)}"}`, "member id is not as expected", undefined],
     [`{"id":"rd_1","domain":7}`, "member domain is not as expected", "rd_1"],
     [`{"id":"rd_1","certificate":{"id":7}}`, "member certificate.id is not as expected", "rd_1"],
   ])("says what is wrong with %j", (body, problem, id) => {

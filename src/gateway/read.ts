@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isTooDeep, MAX_DEPTH } from "./bounds.ts";
 import { redactor } from "./http/redact.ts";
+import { identity } from "./wire.ts";
 
 /** A 2xx answer that does not have the form of the API page. The message has names of members and types, no values. */
 export class UnreadableAnswer extends Error {
@@ -89,5 +90,5 @@ function problemOf({ issues }: z.ZodError): string {
 
 const idOf = (value: unknown): string | undefined => {
   if (typeof value !== "object" || value === null || !("id" in value)) return undefined;
-  return typeof value.id === "string" && value.id !== "" ? value.id : undefined;
+  return identity.id.safeParse(value.id).data;
 };

@@ -15,8 +15,8 @@ export const ref = z.object({ id: z.string(), uri: text });
 export const optionalRef = ref.nullish();
 export const refs = z.array(ref).nullish();
 
-/** Members of every resource. */
-export const identity = { id: z.string().min(1), uri: text };
+/** Members of every resource. The bound of an id: a status cannot leave it out. */
+export const identity = { id: z.string().min(1).max(256), uri: text };
 
 /** Members of nearly every resource. `created_at` is RFC 3339. */
 export const common = { ...identity, created_at: text, description: text, metadata: text };

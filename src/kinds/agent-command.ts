@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
-import { defineCustomResource } from "../schema/define.ts";
+import { columnsField, message } from "../schema/columns.ts";
+import { age, conditionFields, initialStatus, ready, reason } from "../schema/common.ts";
+import { type Column, defineCustomResource } from "../schema/define.ts";
 import { atMost, idWith, matching } from "../schema/fields.ts";
 import { hasOneOf, isNotEmpty } from "../schema/rules.ts";
 import { mark } from "../schema/traits.ts";
@@ -140,6 +141,17 @@ export const sessionResult = z.object({
 
 const count = (what: string) => z.int().min(0).optional().describe(what);
 
+const columns: readonly Column[] = [
+  { name: "Command", jsonPath: ".spec.command", width: 7 },
+  { name: "Completions", jsonPath: ".status.completions" },
+  ready,
+  reason,
+  age,
+  { name: "Failed", jsonPath: ".status.failed", type: "integer", wide: true },
+  { name: "Unknown", jsonPath: ".status.unknown", type: "integer", wide: true },
+  message,
+];
+
 export const AgentCommand = defineCustomResource({
   kind: "AgentCommand",
   shortNames: ["gwcmd"],
@@ -161,6 +173,7 @@ export const AgentCommand = defineCustomResource({
       unknown: count("Results Unknown: an answer was lost, and the request is not sent again."),
       sessions: z.array(sessionResult).max(MAX_SESSIONS).optional().describe("Each session, and its result."),
       ...conditionFields,
+      columns: columnsField(columns),
     })
     .describe("How far the command has come."),
   rules: [
@@ -176,17 +189,8 @@ export const AgentCommand = defineCustomResource({
       reason: "FieldValueForbidden",
     },
   ],
-  columns: [
-    { name: "Command", jsonPath: ".spec.command" },
-    { name: "Completions", jsonPath: ".status.completions" },
-    conditionColumns("Ready").status,
-    conditionColumns("Ready").reason,
-    age,
-    { name: "Failed", jsonPath: ".status.failed", type: "integer", wide: true },
-    { name: "Unknown", jsonPath: ".status.unknown", type: "integer", wide: true },
-    conditionColumns("Ready").message,
-  ],
-  initialStatus,
+  columns,
+  initialStatus: initialStatus(columns),
   access: ["list", "watch", "delete"],
   namespaces: "watched and own",
   conditions: ["Ready", "Complete", "Failed", "Reconciling", "Stalled", "Paused", "AnnotationsValid"],

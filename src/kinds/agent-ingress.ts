@@ -36,8 +36,8 @@ export const AgentIngress = defineKind({
     certificateManagementStatus,
   }),
   columns: [
-    textColumn("Domain", { width: 40, value: ({ spec }) => spec["domain"] }),
-    textColumn("Nameservers", { width: 120, value: ({ status }) => status["nsTargets"], wide: true }),
+    textColumn("Domain", { width: 22, value: ({ spec }) => spec["domain"] }),
+    textColumn("Nameservers", { width: 36, value: ({ status }) => status["nsTargets"], wide: true }),
   ],
   ...managedCertificate(recordsOf),
 });

@@ -3,7 +3,7 @@ import { certificateAuthorities } from "../gateway/resources/index.ts";
 import { dateOf, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { configMapKey, matching, secretKey, texts } from "../schema/fields.ts";
-import { certificateFacts, certificatesProblem, certificateValidity, pem } from "../schema/pem.ts";
+import { certificateFacts, certificatesProblem, certificateValidity, hasPrivateKey, pem } from "../schema/pem.ts";
 import { hasOneOf } from "../schema/rules.ts";
 import { mark, type Rule } from "../schema/traits.ts";
 
@@ -34,14 +34,14 @@ const caPemFrom = mark(
 
 const caPem = matching(
   z.string().min(1).max(131_072),
-  /-----BEGIN ([A-Z0-9]+ )?CERTIFICATE-----\s+[A-Za-z0-9+/=\s]+-----END ([A-Z0-9]+ )?CERTIFICATE-----/,
+  /-----BEGIN ([A-Z0-9]+ )?CERTIFICATE-----[\t\n\r ]+[A-Za-z0-9+/=\t\n\r ]+-----END ([A-Z0-9]+ )?CERTIFICATE-----/,
   "must have a certificate in PEM, from its line BEGIN CERTIFICATE to its line END CERTIFICATE",
 );
 
 const noKey: Rule = {
   rule: "!self.contains('PRIVATE KEY-----')",
   message: "must not have a private key: everybody who may read this object would read it",
-  holds: (self: string) => !self.includes("PRIVATE KEY-----"),
+  holds: (self: string) => !hasPrivateKey(self),
 };
 
 export const CertificateAuthority = defineKind({
@@ -60,7 +60,7 @@ export const CertificateAuthority = defineKind({
   },
   spec: z.object({
     ...texts,
-    caPem: mark(caPem, { createOnly: true, normalize: pem, rules: [noKey] })
+    caPem: mark(caPem, { createOnly: true, normalize: pem, rules: [noKey], problemOfValue: certificatesProblem })
       .optional()
       .describe("CA certificates in PEM, one or several."),
     caPemFrom: caPemFrom.optional().describe("Where to read the CA certificates from, in place of `caPem`."),

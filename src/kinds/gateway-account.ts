@@ -1,10 +1,17 @@
 import * as z from "zod";
-import { age, conditionColumns, conditionFields, initialStatus, lastHandledReconcileAt } from "../schema/common.ts";
+import { columnsField, message } from "../schema/columns.ts";
+import { age, conditionFields, initialStatus, lastHandledReconcileAt, ready, reason } from "../schema/common.ts";
 import { ACCOUNT_KIND } from "../schema/contract.ts";
-import { defineCustomResource } from "../schema/define.ts";
+import { type Column, defineCustomResource } from "../schema/define.ts";
 import { matching, secretKey } from "../schema/fields.ts";
 
-const ready = conditionColumns("Ready");
+const columns: readonly Column[] = [
+  { name: "URL", jsonPath: ".status.baseURL", width: 40 },
+  ready,
+  reason,
+  age,
+  message,
+];
 
 export const GatewayAccount = defineCustomResource({
   kind: ACCOUNT_KIND,
@@ -59,9 +66,10 @@ export const GatewayAccount = defineCustomResource({
       ),
     lastHandledReconcileAt,
     ...conditionFields,
+    columns: columnsField(columns),
   }),
-  initialStatus,
-  columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
+  initialStatus: initialStatus(columns),
+  columns,
   conditions: ["Ready", "Synced", "Reconciling", "Stalled", "CertificateReady", "AnnotationsValid"],
   // for the finalizer that keeps the Secret as long as objects need its key
   secretAccess: ["patch"],

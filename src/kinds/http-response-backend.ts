@@ -2,13 +2,14 @@ import * as z from "zod";
 import { httpResponseBackends } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { lowerCaseKeys, stringMap, texts } from "../schema/fields.ts";
+import { areDistinct, lowerASCII } from "../schema/rules.ts";
 import { mark, type Rule } from "../schema/traits.ts";
 
 /** The service keeps the names in lower case, so that one of two would be lost. */
 const distinctNames: Rule = {
   rule: "self.all(one, self.exists_one(other, other.lowerAscii() == one.lowerAscii()))",
   message: "must have each header once: names that differ only by case are one header",
-  holds: (self: object) => Object.keys(lowerCaseKeys(self) as object).length === Object.keys(self).length,
+  holds: (self: object) => areDistinct(Object.keys(self), lowerASCII),
   reason: "FieldValueDuplicate",
 };
 

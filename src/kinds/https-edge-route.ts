@@ -60,7 +60,7 @@ export const HTTPSEdgeRoute = defineKind({
       width: 18,
       value: ({ spec }) => ["ipRestriction", "oidc", "saml", "webhookVerification"].filter((field) => spec[field]),
     }),
-    { name: "SAML Metadata", jsonPath: ".status.saml.metadataUrl", wide: true },
+    textColumn("Edge", { width: 34, value: ({ spec }) => spec["edgeId"], wide: true }),
   ],
-  readiness: () => ({ readiness: { ...usable, message: "The modules of the route are as specified" } }),
+  readiness: () => ({ readiness: { ...usable, message: "The modules are as specified" } }),
 });

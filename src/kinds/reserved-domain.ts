@@ -64,10 +64,11 @@ export const ReservedDomain = defineKind({
   columns: [
     textColumn("Domain", { width: 22, value: ({ spec }) => spec["domain"] }),
     // A record that is cut in half is of no use, so show a hint instead.
-    textColumn("CNAME", { width: 38, value: ({ status }) => status["cnameTarget"], instead: "see -o wide" }),
-    { name: "Full domain", jsonPath: ".spec.domain", wide: true },
-    { name: "CNAME target", jsonPath: ".status.cnameTarget", wide: true },
-    { name: "Challenge", jsonPath: ".status.acmeChallengeCnameTarget", wide: true },
+    textColumn("CNAME", {
+      width: 38,
+      value: ({ status }) => status["cnameTarget"],
+      instead: "see .status.cnameTarget",
+    }),
   ],
   servedWith: { member: "certificate", kind: "TLSCertificate" },
   ...managedCertificate(recordsOf),

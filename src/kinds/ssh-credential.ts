@@ -9,7 +9,7 @@ import { mark } from "../schema/traits.ts";
 
 const rule = matching(
   z.string().max(512),
-  /^(\*|bind:.+)$/,
+  /^(\*|bind:[^\n]+)$/,
   "must be * or bind:<target>, such as bind:*.example.com",
 ).describe("`*` permits everything. `bind:<target>` permits one domain, address or label, which may have a wildcard.");
 

@@ -13,7 +13,7 @@ import {
   unmanagedID,
   unordered,
 } from "../schema/fields.ts";
-import { hasNotBoth } from "../schema/rules.ts";
+import { hasNotBoth, isBefore } from "../schema/rules.ts";
 import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -91,7 +91,7 @@ export const SSHHostCertificate = defineKind({
       message: "must have `validUntil` after `validAfter`",
       fieldPath: ".validUntil",
       holds: ({ validAfter, validUntil }: { validAfter?: string; validUntil?: string }) =>
-        validAfter === undefined || validUntil === undefined || Date.parse(validAfter) < Date.parse(validUntil),
+        validAfter === undefined || validUntil === undefined || isBefore(validAfter, validUntil),
     },
   ],
   status: z.object({
@@ -101,8 +101,8 @@ export const SSHHostCertificate = defineKind({
     validUntil: text("End of the validity, in RFC 3339."),
   }),
   columns: [
-    textColumn("Principals", { width: 32, value: ({ spec }) => spec["principals"] }),
+    textColumn("Principals", { width: 24, value: ({ spec }) => spec["principals"] }),
     textColumn("Expires", { width: 10, value: ({ status }) => dateOf(status["validUntil"]) }),
-    { name: "Secret", jsonPath: ".spec.certificateSecretName", wide: true },
+    textColumn("Secret", { width: 24, value: ({ spec }) => spec["certificateSecretName"], wide: true }),
   ],
 });

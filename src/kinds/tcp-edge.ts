@@ -7,6 +7,7 @@ import { hostport } from "../schema/hosts.ts";
 import { backendModule } from "../schema/modules/backend.ts";
 import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
+import { areDistinct, lowerASCII } from "../schema/rules.ts";
 import { countOfMore, firstOf } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -34,7 +35,7 @@ export const edgeFields = {
         {
           rule: `self.all(one, self.exists_one(other, ${spelled("other")} == ${spelled("one")}))`,
           message: "must have each address once: neither case nor a dot after the host makes it another one",
-          holds: (self: readonly string[]) => new Set(self.map(hostport)).size === self.length,
+          holds: (self: readonly string[]) => areDistinct(self, (address) => lowerASCII(address).replaceAll(".:", ":")),
           reason: "FieldValueDuplicate",
         },
       ],
@@ -68,6 +69,7 @@ export const TCPEdge = defineKind({
   categories: ["tunnelgateway-edges"],
   summary: "Listens on reserved addresses and hands each TCP connection to a backend.",
   resource: tcpEdges,
+  listensOn: "hostports",
   spec: z.object({ ...edgeFields, policy: trafficPolicyModule("delete") }),
   modules: { policy: tcpEdgePolicy },
   status: z.object(listening),

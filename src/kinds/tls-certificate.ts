@@ -54,8 +54,8 @@ export const TLSCertificate = defineKind({
     subjectCountry: text("Country of the subject."),
   }),
   columns: [
-    textColumn("Subject", { width: 32, value: ({ status }) => status["subjectCommonName"] }),
+    textColumn("Subject", { width: 24, value: ({ status }) => status["subjectCommonName"] }),
     textColumn("Expires", { width: 10, value: ({ status }) => dateOf(status["notAfter"]) }),
-    { name: "Secret", jsonPath: ".spec.secretName", wide: true },
+    textColumn("Secret", { width: 24, value: ({ spec }) => spec["secretName"], wide: true }),
   ],
 });

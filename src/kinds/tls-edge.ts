@@ -14,6 +14,7 @@ export const TLSEdge = defineKind({
   categories: ["tunnelgateway-edges"],
   summary: "Listens on addresses, each host:port, and hands each TLS connection to a backend.",
   resource: tlsEdges,
+  listensOn: "hostports",
   spec: z.object({
     ...edgeFields,
     // the service can switch the policy of a TLS edge off, but not delete it

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { age } from "../schema/common.ts";
 import { GROUP } from "../schema/contract.ts";
 import { defineCustomResource } from "../schema/define.ts";
 import { immutable } from "../schema/fields.ts";
@@ -47,12 +46,10 @@ export const TunnelSession = defineCustomResource({
     { name: "OS", jsonPath: ".status.os" },
     { name: "Transport", jsonPath: ".status.transport" },
     { name: "Agent", jsonPath: ".status.agentVersion", description: "Version of the agent" },
-    { name: "IP", jsonPath: ".status.ip" },
-    { name: "ID", jsonPath: ".spec.id", wide: true, description: "Remote id" },
-    { name: "Since", jsonPath: ".status.startedAt", type: "date", description: "When the session connected" },
-    age,
-    { name: "Credential", jsonPath: ".status.credential.id", wide: true },
-    { name: "Metadata", jsonPath: ".status.metadata", wide: true },
+    { name: "IP", jsonPath: ".status.ip", width: 39 },
+    { name: "ID", jsonPath: ".spec.id", width: 30, wide: true, description: "Remote id" },
+    { name: "Since", jsonPath: ".status.startedAt", type: "date", width: 5, description: "When the session connected" },
+    { name: "Credential", jsonPath: ".status.credential.id", width: 30, wide: true },
   ],
   selectableFields: [".spec.id"],
   access: ["list", "watch", "create", "patch", "delete"],

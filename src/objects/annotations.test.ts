@@ -92,7 +92,7 @@ describe("what is told", () => {
 });
 
 it("is looked at again when any of it changes, but not when the operator writes", () => {
-  expect(writtenForOperator(objectWith({ [names.createIntent]: "x", [names.createIntentSignature]: "y" }))).toEqual({});
+  expect(writtenForOperator(objectWith({ [names.createIntent]: "x" }))).toEqual({});
   expect(
     writtenForOperator(
       objectWith({ [names.paused]: "yes", "tunnelgateway.dev/x": "1", other: "2" }, { [names.orphan]: "true", a: "b" }),

@@ -105,4 +105,4 @@ export const writtenForOperator = ({ metadata }: Annotated): Record<string, stri
   );
 
 /** Annotations that the operator writes itself. */
-const written: ReadonlySet<string> = new Set([annotations.createIntent, annotations.createIntentSignature]);
+const written: ReadonlySet<string> = new Set([annotations.createIntent]);

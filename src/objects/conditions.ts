@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { shownMessage } from "../schema/columns.ts";
+import type { Column } from "../schema/define.ts";
 import { timestamp } from "../schema/time.ts";
 import { annotationProblems } from "./annotations.ts";
 import { type Condition, conditionOf, type Status } from "./object.ts";
@@ -19,6 +21,15 @@ export function annotationConditions(object: Parameters<typeof annotationProblem
   if (message === undefined) return [];
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
   return [{ type: ANNOTATIONS_VALID, status: "False", reason: "InvalidAnnotation", message: `${message}${more}` }];
+}
+
+/** `status.columns` of a kind whose table shows nothing but `Ready`. */
+export function readyColumns(
+  columns: readonly Column[],
+  conditions: readonly Condition[],
+): NonNullable<Status["columns"]> {
+  const ready = conditions.find(({ type }) => type === "Ready");
+  return ready ? { reason: ready.reason, message: shownMessage(columns, ready.message) } : {};
 }
 
 type WithConditions = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };

@@ -1,6 +1,6 @@
 import type { Module, Resource } from "../gateway/resource.ts";
 import { type Kind, listOf } from "../schema/define.ts";
-import { managedMembers } from "./identity.ts";
+import { listedID, managedMembers } from "./identity.ts";
 import type { ManagedObject } from "./object.ts";
 
 /** Where the service shows a remote: in the list of a resource or, if no list shows it, by a module of it. */
@@ -20,7 +20,3 @@ export function evidenceOf(kind: Kind, object: ManagedObject): (readonly [Source
   const modules = managedMembers(kind, object).flatMap((member) => kind.modules[member] ?? []);
   return modules.map((module) => [module, id]);
 }
-
-/** The id under which a list shows the remote. An entry is part of its parent, so it counts with the parent's id. */
-const listedID = ({ location }: Kind, id: string): string =>
-  location.type === "entry" ? id.slice(0, id.indexOf("/")) : id;

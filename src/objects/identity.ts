@@ -1,9 +1,9 @@
 import type * as z from "zod";
 import type { Kind } from "../schema/define.ts";
+import { hostport } from "../schema/hosts.ts";
 import { traitsOf } from "../schema/traits.ts";
 import { appliedPaths } from "../schema/wire/applied.ts";
 import { membersOf } from "../schema/wire/compare.ts";
-import type { Body } from "../schema/wire/request.ts";
 import { isDeleting, type ManagedObject, retiringIDs } from "./object.ts";
 
 /** Finds the object to which a reference by name points. */
@@ -32,11 +32,15 @@ function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: str
   return cluster.get(kind, metadata.namespace, name)?.status?.[reference.statusField] as string | undefined;
 }
 
-/** The id of an entry that a create with this body makes. Undefined for other kinds, and without a body. */
-export function entryIDIn({ location }: Kind, body: Body | undefined): string | undefined {
-  if (location.type !== "entry" || !body) return undefined;
-  return `${body[location.parentMember]}/${body[location.keyMember]}`;
-}
+/**
+ * Whether the spec says which remote an object has, so that it needs no mark, and no search, to find it. No other object
+ * hands it over.
+ */
+export const isNamedBySpec = ({ location }: Kind): boolean => location.type !== "collection";
+
+/** The id under which a list shows the remote. An entry is part of its parent, so it counts with the parent's id. */
+export const listedID = ({ location }: Kind, id: string): string =>
+  location.type === "entry" ? id.slice(0, Math.max(id.indexOf("/"), 0)) : id;
 
 /**
  * Ids of an object's remotes: the one in its status, those that are being replaced, and the one that its spec names.
@@ -61,9 +65,15 @@ export function naturalKeyOf(
   return String(normalize(values[naturalKey]));
 }
 
+/** The addresses on which a remote listens by an answer or a status, as the service compares them. */
+export function listenedOn({ listensOn }: Kind, values: Readonly<Record<string, unknown>> = {}): string[] {
+  const shown = listensOn === undefined ? undefined : values[listensOn];
+  return Array.isArray(shown) ? [...new Set(shown.map((address) => String(hostport(address))))] : [];
+}
+
 /** For remotes that are entries in a list of another resource: the ids of those resources. */
 export const parentIDsOf = (kind: Kind, object: ManagedObject): string[] =>
-  kind.location.type === "entry" ? remoteIDsOf(kind, object).map((id) => id.slice(0, id.indexOf("/"))) : [];
+  kind.location.type === "entry" ? remoteIDsOf(kind, object).map((id) => listedID(kind, id)) : [];
 
 /**
  * Members of the remote that the spec sets, plus members that an earlier spec has set and that still have to be

@@ -36,7 +36,7 @@ test.each([
   ["has replaced it and is to delete it", plain, object({ status: { ...other, retiring: "ipp_1" } }), true],
   ["only observes it", plain, object({ spec: { managementPolicy: "ObserveOnly" }, status: { id: "ipp_1" } }), true],
   ["is to adopt it", plain, object({ spec: { adopt: { id: "ipp_1" } } }), true],
-  ["is replacing it", plain, object({ notes: { [annotations.createIntent]: "x old=ipp_1" }, status: other }), true],
+  ["has taken its mark off", plain, object({ notes: { [annotations.createIntent]: "id=ipp_1 owner=c/n/a" } }), true],
   ["is being created", marked, object({ notes: begun }), true],
   ["has lost its status", marked, object({ finalizer: true }), true],
   ["is paused, with another", marked, object({ notes: paused, status: other }), true],
@@ -54,7 +54,12 @@ test.each([
     object(),
     false,
   ],
-  ["is created without a mark", plain, object({ notes: begun, spec: { metadata: "opaque" } }), true],
+  [
+    "is created, with metadata that leaves no room for a mark",
+    plain,
+    object({ notes: begun, spec: { metadata: "opaque" } }),
+    false,
+  ],
   ["is created with a mark", plain, object({ notes: begun }), false],
   [
     "had adopted something without a mark, and has lost its status",

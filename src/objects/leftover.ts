@@ -1,9 +1,8 @@
 import type { Remote } from "../gateway/resource.ts";
-import { FINALIZER } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import { naturalKeyOf, remoteIDsOf } from "./identity.ts";
-import { openIntentOf, parseIntent } from "./intent.ts";
-import { isObserveOnly, isObserver, isPaused, type ManagedObject, nameOf } from "./object.ts";
+import { intentOf, openCreateOf } from "./intent.ts";
+import { hasFinalizer, isObserveOnly, isObserver, isPaused, type ManagedObject, nameOf } from "./object.ts";
 import { canBeMarked, isOfCluster, objectOf, ownerMarkOf } from "./ownership.ts";
 
 /** What is known when a remote is judged. */
@@ -42,7 +41,7 @@ export function keeperOf(kind: Kind, remote: Remote, around: Surroundings): Mana
 /** The ids that status, spec and create intent of an object name. */
 const idsOf = (kind: Kind, object: ManagedObject): (string | undefined)[] => [
   ...remoteIDsOf(kind, object),
-  ...[object.spec.adopt?.id, parseIntent(object)?.old],
+  ...[object.spec.adopt?.id, intentOf(object)?.unmarked?.id],
 ];
 
 /** Whether the object is to adopt or observe the remote that has the name in its spec, and this one has it. */
@@ -67,18 +66,16 @@ const surelyHasAnother = (object: ManagedObject, { exists }: Surroundings): bool
   exists(object.status.id) &&
   !isPaused(object) &&
   !isObserver(object) &&
-  openIntentOf({ ...object, intent: parseIntent(object) }) === undefined;
+  openCreateOf(object) === undefined;
 
 /**
- * Whether the object may have the remote although it has no mark: a create may have made it without one, or the object
- * had adopted it and has lost its status, which leaves the finalizer alone.
+ * Whether the object may have the remote although it has no mark: it had adopted it and has lost its status, which leaves
+ * the finalizer alone.
  */
 function mayFind(kind: Kind, remote: Remote, object: ManagedObject, { clusterID }: Surroundings): boolean {
   const { metadata, spec, status } = object;
   if (status?.id !== undefined || !hasNameOf(kind, remote, object)) return false;
-  const isCreated = parseIntent(object) !== undefined;
-  if (!isCreated && !metadata.finalizers?.includes(FINALIZER)) return false;
+  if (!hasFinalizer(object)) return false;
   const owner = { cluster: clusterID, namespace: metadata.namespace, name: metadata.name ?? "" };
-  const takesMark = isCreated || kind.resource.update.includes("metadata");
-  return !takesMark || !canBeMarked(spec["metadata"] as string | undefined, owner);
+  return !kind.resource.update.includes("metadata") || !canBeMarked(spec["metadata"] as string | undefined, owner);
 }

@@ -69,7 +69,7 @@ const isQuota = ({ status, code = "" }: GatewayError): boolean =>
 
 /** What a person can do about a refusal. In a message, the answer of the service follows. */
 const WAYS_OUT = {
-  QuotaExceeded: "Delete something in the account, or raise its limit",
+  QuotaExceeded: "Raise the limit of the account, or delete what you need no more in it",
   Forbidden: "Give the API key's owner the permission, or use another key",
   InvalidSpec: "Correct the spec: the service refused it",
 } as const;

@@ -1,7 +1,6 @@
 import type { KubeObject } from "../runtime/object.ts";
-import type { Reason } from "../schema/contract.ts";
+import { FINALIZER, type Reason } from "../schema/contract.ts";
 import { annotationOf, answerOf } from "./annotations.ts";
-import type { Intent } from "./intent.ts";
 
 export interface Condition {
   type: string;
@@ -39,12 +38,12 @@ export interface Status {
   id?: string;
   /** The GatewayAccount of the remote. Unset: the operator's own credentials. */
   account?: string | undefined;
-  /** Whether the remote existed before any object of the operator. It is then not deleted with the object. */
-  preexisting?: boolean | undefined;
   /** False: the status has the id of a remote that the object only observes, or that another object has taken over. */
   holds?: boolean | undefined;
   /** Whether the operator created the remote or adopted it. Not set while it only observes. */
   origin?: "Created" | "Adopted" | undefined;
+  /** The create that made the remote, as in its owner mark: see objects/intent.ts. Not set if it was adopted. */
+  created?: string | undefined;
   /** The origin of each module that the spec sets, for kinds that only set modules. */
   moduleOrigins?: Readonly<Record<string, "Created" | "Adopted">> | undefined;
   /** The owner mark of the object for which the status was written. Set if the remote carries none. */
@@ -95,11 +94,6 @@ export interface ManagedObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
   spec: CommonSpec & Record<string, unknown>;
   status?: Status;
-  /**
-   * The part of the annotation `create-intent` that can be trusted. Set when an object is read from the API server,
-   * which does not store this member.
-   */
-  intent?: Intent | undefined;
 }
 
 /** Ids of remotes that were replaced and are not deleted yet, oldest first. */
@@ -108,6 +102,15 @@ export const retiringIDs = ({
   retiringLater = [],
 }: Pick<Status, "retiring" | "retiringLater"> = {}): string[] =>
   retiring === undefined ? [...retiringLater] : [retiring, ...retiringLater];
+
+/** Whether the object may have a remote. */
+export const hasFinalizer = ({ metadata }: Pick<KubeObject, "metadata">): boolean =>
+  metadata.finalizers?.includes(FINALIZER) === true;
+
+/** Whether an object was created before another one. */
+export const isOlder = (one: ManagedObject, other: ManagedObject): boolean => ageOf(one) < ageOf(other);
+
+const ageOf = ({ metadata }: ManagedObject): string => `${metadata.creationTimestamp} ${metadata.uid}`;
 
 export const isDeleting = (object: ManagedObject): boolean => object.metadata.deletionTimestamp !== undefined;
 
@@ -128,6 +131,8 @@ export const isUninstalling = (object: Pick<KubeObject, "metadata">): boolean =>
 /** `<namespace>/<name>`. */
 export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
+/** Whether the object asks for what its spec names, and has not ended. */
+export const isAsking = (object: ManagedObject): boolean => !isDeleting(object) && !isObserveOnly(object);
 
 /** Whether the object holds no remote, although its status may have the id of one. */
 export const isObserver = (object: ManagedObject): boolean => isObserveOnly(object) || object.status?.holds === false;

@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import { OWNER_KEY } from "../schema/contract.ts";
 import {
   canBeMarked,
+  createIn,
+  hasOnlyMark,
+  isMadeBy,
   isMarkOf,
-  isPresentMarkOf,
-  markToKeep,
+  metadataWithMark,
   objectOf,
   ownerMark,
   ownerMarkOf,
@@ -115,25 +117,57 @@ describe("a mark that ends with the create that made the remote", () => {
     expect(ownerMark({ ...owner, create })).toBe(born);
     expect(ownerOf(born)).toEqual({ ...owner, create });
     expect(ownerOf("0f3d/team-a/db")).toEqual({ ...owner, create: undefined });
+    const forged = [
+      ...["", "/", "//", "0f3d", "0f3d/", "0f3d//", "0f3d/team-a", "0f3d/team-a/", "0f3d//db", "/team-a/db", "#2026"],
+      ...["my cluster/team-a/db", "clüster/team-a/db", `${"x".repeat(129)}/team-a/db`],
+      ...[
+        "0f3d/team-a/db/more",
+        "0f3d/../db",
+        "0f3d/team-a/DB",
+        "0f3d/team-a/d b",
+        "0f3d/team-a/db\n",
+        " 0f3d/team-a/db",
+      ],
+      ...[`0f3d/team-a/${"x".repeat(254)}`, `0f3d/${"x".repeat(64)}/db`],
+    ];
+    for (const text of forged) expect([ownerOf(text), objectOf(text)], text).toEqual([undefined, undefined]);
     expect([ownerTextOf(born), objectOf(born)]).toEqual(["0f3d/team-a/db", "team-a/db"]);
   });
 
   it("names the same object as a mark without a create, whatever the text after # is", () => {
     for (const text of [born, "0f3d/team-a/db#", "0f3d/team-a/db#a/b#c"]) {
-      expect([isMarkOf(text, owner), isPresentMarkOf(text, owner), objectOf(text)]).toEqual([true, true, "team-a/db"]);
+      expect([isMarkOf(text, owner), objectOf(text)]).toEqual([true, "team-a/db"]);
     }
     expect(isMarkOf(`0f3d/team-a/db2#${create}`, owner)).toBe(false);
   });
 
-  it("keeps the create when the mark is written anew for the same object, and loses it for another one", () => {
-    const moved = { ...owner, cluster: "new", formerClusters: ["0f3d"] };
-    expect(ownerMark(markToKeep(born, moved))).toBe(`new/team-a/db#${create}`);
-    expect(isPresentMarkOf(born, moved)).toBe(false);
-    expect(ownerMark(markToKeep(born, { ...owner, name: "other" }))).toBe("0f3d/team-a/other");
-    expect(ownerMark(markToKeep(undefined, owner))).toBe("0f3d/team-a/db");
+  it("says which create made the remote, to its object alone", () => {
+    const remote = { metadata: withOwnerMark(undefined, { ...owner, create }) };
+    expect([createIn(remote, owner), createIn(remote, { ...owner, name: "other" })]).toEqual([create, undefined]);
+    expect([create, "another"].map((one) => isMadeBy(remote, owner, one))).toEqual([true, false]);
+    expect(createIn({ metadata: withOwnerMark(undefined, owner) }, owner)).toBeUndefined();
   });
 
   it("comes off the user's text as a whole", () => {
     expect(withoutOwnerMark(withOwnerMark('{"team":"a"}', { ...owner, create }))).toBe('{"team":"a"}');
+  });
+});
+
+describe("the metadata of a create", () => {
+  const marked = withOwnerMark(undefined, owner);
+
+  it.each([
+    ["nothing", undefined],
+    ["text that is no JSON object", "a text"],
+    ["text that leaves no room", JSON.stringify({ text: "x".repeat(4060) })],
+  ])("has the mark alone for %s", (_, text) => {
+    expect(metadataWithMark(text, owner)).toBe(marked);
+    expect(hasOnlyMark({ metadata: metadataWithMark(text, owner) }, owner)).toBe(true);
+  });
+
+  it("has the mark beside the user's members", () => {
+    expect(metadataWithMark('{"team":"a"}', owner)).toBe(withOwnerMark('{"team":"a"}', owner));
+    expect(hasOnlyMark({ metadata: withOwnerMark('{"team":"a"}', owner) }, owner)).toBe(false);
+    expect(hasOnlyMark({ metadata: "a text" }, owner)).toBe(false);
   });
 });

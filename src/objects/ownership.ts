@@ -1,4 +1,4 @@
-import { OWNER_KEY } from "../schema/contract.ts";
+import { CLUSTER_ID, OWNER_KEY } from "../schema/contract.ts";
 import type { Answer } from "../schema/define.ts";
 
 /** How many bytes `metadata` may have, for every resource. */
@@ -25,38 +25,50 @@ export const ownerMark = ({ cluster, namespace, name, create }: Mark): string =>
   [`${cluster}/${namespace}/${name}`, ...(create ? [create] : [])].join("#");
 
 /** Whether a mark names this cluster, by its id or a former one. */
-export const isOfCluster = (mark: string, { cluster, formerClusters = [] }: Owner): boolean =>
-  [cluster, ...formerClusters].includes(ownerOf(mark).cluster);
+export function isOfCluster(mark: string, { cluster, formerClusters = [] }: Owner): boolean {
+  const named = ownerOf(mark);
+  return named !== undefined && [cluster, ...formerClusters].includes(named.cluster);
+}
 
 /** Whether a mark names this object, in this cluster by its id or a former one. */
 export const isMarkOf = (mark: string | undefined, owner: Owner): mark is string =>
   mark !== undefined && isOfCluster(mark, owner) && objectOf(mark) === `${owner.namespace}/${owner.name}`;
 
-/** Whether a mark names this object by the present id of this cluster, whichever create it says. */
-export const isPresentMarkOf = (mark: string | undefined, owner: Owner): boolean =>
-  mark !== undefined && ownerTextOf(mark) === ownerMark(owner);
-
-/** `<cluster>/<namespace>/<name>`: a mark without its create. For messages. */
+/** `<cluster>/<namespace>/<name>`: a mark without its create. Any other text: what comes before `#`. For messages. */
 export const ownerTextOf = (mark: string): string => mark.replace(/#.*/s, "");
 
-/** `<namespace>/<name>` of the object that a mark names, in whichever cluster. */
-export function objectOf(mark: string): string {
-  const owner = ownerTextOf(mark);
-  return owner.slice(owner.indexOf("/") + 1);
+/** `<namespace>/<name>` of the object that a mark names, in whichever cluster. Undefined: the text names none. */
+export function objectOf(mark: string | undefined): string | undefined {
+  const owner = ownerOf(mark);
+  return owner && `${owner.namespace}/${owner.name}`;
 }
 
-/** What a mark says: the one place that takes it apart. Its parts are empty if the text is not an owner mark. */
-export function ownerOf(mark: string): Mark {
-  const owner = ownerTextOf(mark);
-  const [cluster = "", namespace = "", name = ""] = owner.split("/");
-  return { cluster, namespace, name, create: mark.slice(owner.length + 1) || undefined };
+/** Names as Kubernetes has them. */
+const MARK = new RegExp(
+  `^(${CLUSTER_ID})/([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)/([a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?)(?:#(.*))?$`,
+  "s",
+);
+
+/**
+ * What a mark says: the one place that takes it apart. Undefined for a text that no operator can have written, since it
+ * names no possible object. A remote with such a text is somebody else's, and it is not known whose.
+ */
+export function ownerOf(mark: string | undefined): Mark | undefined {
+  const [, cluster, namespace, name, create] = MARK.exec(mark ?? "") ?? [];
+  if (cluster === undefined || namespace === undefined || name === undefined) return undefined;
+  return { cluster, namespace, name, create: create || undefined };
 }
 
-/** What the mark of this owner has to say on a remote that has `mark` now: an update keeps the create. */
-export const markToKeep = (mark: string | undefined, owner: Owner): Mark =>
-  isMarkOf(mark, owner) ? { ...owner, create: ownerOf(mark).create } : owner;
+/** Whether a remote says that this create of the object made it. */
+export const isMadeBy = (remote: Answer, owner: Owner, create: string): boolean => createIn(remote, owner) === create;
 
-/** The mark in a remote's metadata, if it has one. */
+/** The create that made a remote, as its mark says, if that is one of this object. */
+export function createIn(remote: Answer, owner: Owner): string | undefined {
+  const mark = ownerMarkOf(remote);
+  return isMarkOf(mark, owner) ? ownerOf(mark)?.create : undefined;
+}
+
+/** The text at the place of the mark in a remote's metadata, if there is one. `ownerOf` says whether that is a mark. */
 export function ownerMarkOf({ metadata }: Answer): string | undefined {
   const owner = jsonObject(metadata)?.[OWNER_KEY];
   return typeof owner === "string" ? owner : undefined;
@@ -73,6 +85,18 @@ export function withOwnerMark(metadata: string | undefined, owner: Mark): string
   const marked = Object.hasOwn(users, OWNER_KEY) ? withKeyReplaced(text, users, owner) : withKeyAdded(text, owner);
   return Buffer.byteLength(marked) <= METADATA_BYTES ? marked : metadata;
 }
+
+/** The metadata of a create: `withOwnerMark` or, if the user's text leaves no room for the mark, the mark alone. */
+export const metadataWithMark = (metadata: string | undefined, owner: Mark): string | undefined =>
+  withOwnerMark(canBeMarked(metadata, owner) ? metadata : undefined, owner);
+
+/** The text in a remote's metadata, if it has any. */
+export const metadataOf = ({ metadata }: Answer): string | undefined =>
+  (metadata as string | null | undefined) ?? undefined;
+
+/** Whether a remote has the mark of this object, and no text of a user. */
+export const hasOnlyMark = (remote: Answer, owner: Owner): boolean =>
+  isMarkOf(ownerMarkOf(remote), owner) && withoutOwnerMark(metadataOf(remote)) === undefined;
 
 /**
  * The metadata as the user wrote it: `withOwnerMark` reversed. Undefined when nothing is left but the mark.

@@ -56,7 +56,7 @@ export class AccountParts {
       isOurs,
       turns,
       store: () => watches.accounts.store,
-      secret: () => watches.intentKey.value,
+      secret: () => watches.stateKey.value,
       protect: (object) =>
         protectAccount({ objects: this.#objects, store: watches.accounts.store, ...this.#dependents }, object),
     });

@@ -1,6 +1,5 @@
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
-import { IntentSignatures } from "../objects/intent-signatures.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer } from "../runtime/cache/informer.ts";
@@ -10,20 +9,18 @@ import type { AccountObject } from "./accounts/all-credentials.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
-import { IntentKey } from "./kubernetes/intent-key.ts";
 import { NamespaceRights, type NamespaceRightsOptions } from "./kubernetes/namespace-rights.ts";
 import { ReadObjects } from "./kubernetes/read-objects.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
 import { type Startable, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
+import { StateKey } from "./kubernetes/state-key.ts";
 import type { CommonOptions } from "./options.ts";
 import { secretWatch } from "./triggers/secret-watch.ts";
 
 /** What the operator watches in the cluster, and what it knows of what it cannot see. */
 export interface Watches {
   readonly identity: ClusterIdentity;
-  readonly intentKey: IntentKey;
-  /** Known once the identity and the key are. */
-  readonly intentSignatures: () => IntentSignatures;
+  readonly stateKey: StateKey;
   /** Of the managed kinds, by kind. */
   readonly informers: ReadonlyMap<string, Informer<ManagedObject>>;
   readonly accounts: Informer<AccountObject>;
@@ -44,14 +41,8 @@ export function createWatches(options: CommonOptions, { readKeys, onSecret }: Ho
   const { config, kinds, client, log, clock } = options;
   const common = { client, log, clock, namespaces: config.watchNamespaces };
   const identity = new ClusterIdentity({ client, config, clock, log });
-  const intentKey = new IntentKey({ client, namespace: namespaceOf(config), clock, log });
-  let signatures: IntentSignatures | undefined;
-  const intentSignatures = () => {
-    signatures ??= new IntentSignatures(intentKey.value, identity.id, config.formerClusterIDs);
-    return signatures;
-  };
-  // An intent is an annotation, which others can write too. It is checked where its object comes in.
-  const transform = (object: KubeObject) => intentSignatures().admit(withoutManagedFields(object)) as ManagedObject;
+  const stateKey = new StateKey({ client, namespace: namespaceOf(config), clock, log });
+  const transform = (object: KubeObject) => withoutManagedFields(object) as ManagedObject;
   const informers = new Map(
     kinds.map((kind) => [
       kind.kind,
@@ -73,8 +64,7 @@ export function createWatches(options: CommonOptions, { readKeys, onSecret }: Ho
   });
   return {
     identity,
-    intentKey,
-    intentSignatures,
+    stateKey,
     informers,
     accounts,
     secrets: secretWatch({ config, client, log, clock }, onSecret),
@@ -101,13 +91,13 @@ const rightsOf = (
 
 /** What has to be read before the controllers start, in the order of the start. */
 export const startablesOf = (
-  { identity, intentKey, informers, accounts, secrets: watched }: Watches,
+  { identity, stateKey, informers, accounts, secrets: watched }: Watches,
   { watchNamespaces }: Config,
   others: readonly Parameters<typeof unlessRefused>[0][],
 ): Startable[] => [
   identity,
-  intentKey,
-  ...[...informers.values()].map((informer) => startedAfter([identity, intentKey], unlessRefused(informer))),
+  stateKey,
+  ...[...informers.values()].map((informer) => startedAfter([identity, stateKey], unlessRefused(informer))),
   // Without the GatewayAccounts, the account of an object is unknown. So a namespace waits for its own.
   watchNamespaces.length > 0 ? unlessRefused(accounts) : accounts,
   ...(watched ? [unlessRefused(watched)] : []),

@@ -7,7 +7,7 @@ import { type Owner, ownerOf } from "../objects/ownership.ts";
 import type { ReconcileError } from "../objects/reconcile-error.ts";
 import { RecordChecker } from "../operator/dns/record-checker.ts";
 import { resolverFor } from "../operator/dns/resolver.ts";
-import { deleteLeftover, isTurnAwaited, removeOwnerMark } from "../reconcile/by-hand.ts";
+import { checkLeftover, deleteLeftover, isTurnAwaited, removeOwnerMark, userIDsIn } from "../reconcile/by-hand.ts";
 import type { ReconcileContext } from "../reconcile/context.ts";
 import type { DNS } from "../reconcile/dns.ts";
 import { systemClock } from "../runtime/clock.ts";
@@ -23,6 +23,19 @@ export interface AccountChangesOptions extends Omit<CommandAccountOptions, "cloc
   dnsResolvers: readonly string[];
   /** Called while a deletion waits for its turn. */
   onWait?: (why: string) => void;
+}
+
+/** Why a remote stays. */
+export interface Stay {
+  reason: string;
+  /** Ids of what uses it, if that is the reason. */
+  users: readonly string[];
+}
+
+/** A remote, and the text of its owner mark. */
+interface Marked {
+  id: string;
+  mark: string | undefined;
 }
 
 /** How often a change is tried that the service answers with 429, or that was checked too long ago. */
@@ -50,28 +63,41 @@ export class AccountChanges implements AsyncDisposable {
    * Deletes a remote that no object needs. `objects`: all of the cluster, as they are now. Resolves with the reason for
    * which the remote stays, or undefined when it is deleted.
    */
-  deleteLeftover(
+  deleteLeftover(kind: Kind, remote: Marked, objects: readonly ManagedObject[]): Promise<Stay | undefined> {
+    return this.#withLeftover(deleteLeftover, kind, remote, objects);
+  }
+
+  /** Asks what `deleteLeftover` asks, and deletes nothing. */
+  checkLeftover(kind: Kind, remote: Marked, objects: readonly ManagedObject[]): Promise<Stay | undefined> {
+    return this.#withLeftover(checkLeftover, kind, remote, objects);
+  }
+
+  #withLeftover(
+    act: typeof deleteLeftover,
     kind: Kind,
-    { id, mark }: { id: string; mark: string | undefined },
+    { id, mark }: Marked,
     objects: readonly ManagedObject[],
-  ): Promise<string | undefined> {
+  ): Promise<Stay | undefined> {
     const { clusterID } = this.#options;
     const ofKind = objects.filter((object) => object.kind === kind.kind);
-    const owner = mark === undefined ? { cluster: clusterID, namespace: "", name: "" } : ownerOf(mark);
+    const owner = this.#ownerIn(mark);
     const context = this.#contextOf(kind, standIn(kind, id, owner, ofKind), owner, objects);
-    return this.#attempt(() => deleteLeftover(context(), { id, mark, clusterID, objects: ofKind }));
+    return this.#attempt(() => act(context(), { id, mark, clusterID, objects: ofKind }));
   }
 
   /** Removes the owner mark of an object from its remote. Resolves with the reason for which it stays. */
-  removeOwnerMark(kind: Kind, object: ManagedObject, mark: string): Promise<string | undefined> {
-    const context = this.#contextOf(kind, object, ownerOf(mark), [object]);
-    return this.#attempt(() => removeOwnerMark(context(), object.status?.id ?? "", mark));
+  async removeOwnerMark(kind: Kind, object: ManagedObject, mark: string): Promise<string | undefined> {
+    const context = this.#contextOf(kind, object, this.#ownerIn(mark), [object]);
+    return (await this.#attempt(() => removeOwnerMark(context(), object.status?.id ?? "", mark)))?.reason;
   }
 
   [Symbol.asyncDispose] = (): PromiseLike<void> => this.#opened[Symbol.asyncDispose]();
 
+  #ownerIn = (mark: string | undefined): Owner =>
+    ownerOf(mark) ?? { cluster: this.#options.clusterID, namespace: "", name: "" };
+
   /** Resolves with the message of the error for which a change was not made. */
-  async #attempt(change: () => Promise<void>): Promise<string | undefined> {
+  async #attempt(change: () => Promise<void>): Promise<Stay | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await change();
@@ -80,7 +106,7 @@ export class AccountChanges implements AsyncDisposable {
         const problem = reconcileErrorOf(error);
         const seconds = secondsToWait(problem);
         if (seconds === undefined || (attempt >= ATTEMPTS && !isTurnAwaited(problem)))
-          return problem?.message ?? "Try again: it keeps changing";
+          return { reason: problem?.message ?? "Try again: it keeps changing", users: userIDsIn(error) };
         if (problem) this.#options.onWait?.(problem.message);
         await sleep(seconds * 1000);
       }

@@ -1,5 +1,4 @@
 import type { Intent } from "../objects/intent.ts";
-import { parseIntent } from "../objects/intent.ts";
 import type { ManagedObject, Status } from "../objects/object.ts";
 import { type AccountSharing, CachedObjects } from "../operator/kubernetes/cached-objects.ts";
 import { indexersOf } from "../operator/kubernetes/indexes.ts";
@@ -39,8 +38,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     this.#source = source;
     const revisions = objects.map(({ metadata }) => BigInt(metadata.resourceVersion ?? 0));
     this.#revision = revisions.reduce((one, other) => (one > other ? one : other), 0n);
-    // A plan has no key to check signatures. It changes nothing, so it trusts what is recorded.
-    for (const object of objects) this.store(object.kind).put({ ...object, intent: parseIntent(object) });
+    for (const object of objects) this.store(object.kind).put(object);
   }
 
   /** The object as it is now; undefined when it is gone. */

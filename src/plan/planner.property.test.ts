@@ -96,9 +96,12 @@ const named = (texts: readonly string[], names: ReadonlyMap<string, string>): st
     .map((text) => [...names].reduce((given, [id, name]) => given.replaceAll(new RegExp(`${id}\\b`, "g"), name), text))
     .sort();
 
+/** A create has another time when it is sent than in the plan. */
+const withoutCreates = (text: string): string => text.replace(/#2\d{3}-[\d:.TZ-]+/g, "");
+
 const givenSeed = seed();
 
-test(`what a plan shows is what is sent; CHAOS_SEED=${givenSeed}`, { timeout: 600_000 }, async () => {
+test(`what a plan shows is what is sent; CHAOS_SEED=${givenSeed}`, async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(cases, async (all) => {
@@ -107,7 +110,7 @@ test(`what a plan shows is what is sent; CHAOS_SEED=${givenSeed}`, { timeout: 60
       scene.restart();
       const planned = await planOf(scene, objects);
       const shown = planned.flatMap(({ requests }) =>
-        requests.map(({ method, path, body }) => `${method} ${path} ${JSON.stringify(body ?? null)}`),
+        requests.map(({ method, path, body }) => `${method} ${path} ${withoutCreates(JSON.stringify(body ?? null))}`),
       );
       const plannedNames = new Map(
         planned.flatMap(({ changes, before }) =>
@@ -124,7 +127,7 @@ test(`what a plan shows is what is sent; CHAOS_SEED=${givenSeed}`, { timeout: 60
       const calls = scene.gateway.everyCall.slice(before).filter(({ verb }) => WRITES.includes(verb));
       const sent = calls.map(({ verb, resource, id, body }) => {
         const path = kinds.find((kind) => kind.resource.name === resource)?.resource.path ?? "";
-        return `${methods[verb]} ${id ? `${path}/${id}` : path} ${JSON.stringify(body ?? null)}`;
+        return `${methods[verb]} ${id ? `${path}/${id}` : path} ${withoutCreates(JSON.stringify(body ?? null))}`;
       });
       const newNames = new Map(
         objects

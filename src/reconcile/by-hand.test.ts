@@ -6,7 +6,7 @@ import { TCPEdge } from "../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { FINALIZER, OWNER_KEY } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
-import { deleteLeftover } from "./by-hand.ts";
+import { checkLeftover, deleteLeftover, userIDsIn } from "./by-hand.ts";
 
 let scene: Scene;
 let any: ManagedObject;
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 /** As a command does it: an object that does not exist stands for the remote. */
-async function remove(kind: Kind, id: string, objects: ManagedObject[] = []): Promise<void> {
+async function remove(kind: Kind, id: string, objects: ManagedObject[] = [], act = deleteLeftover): Promise<void> {
   const standIn = {
     apiVersion: "",
     kind: kind.kind,
@@ -34,7 +34,7 @@ async function remove(kind: Kind, id: string, objects: ManagedObject[] = []): Pr
   } as const;
   const owner = { cluster: "c1", namespace: "", name: "" };
   const context = { ...scene.contextFor(any), kind, owner, object: standIn as unknown as ManagedObject };
-  await deleteLeftover(context, { id, mark: undefined, clusterID: "c1", objects });
+  await act(context, { id, mark: undefined, clusterID: "c1", objects });
 }
 
 const policies = () => scene.gateway.remotesOf(IPPolicy.resource).map(({ id }) => id);
@@ -51,11 +51,20 @@ test("what something in the account uses stays, also if it has come to use it si
   const [one, other] = [policy(), policy()];
   edgeWith(one);
   await expect(remove(IPPolicy, one)).rejects.toThrow(
-    /^Delete or change TCP edge edgtcp_\w+ first: it uses this IPPolicy$/,
+    /^Ask who runs TCP edge edgtcp_\w+ to change it first: it uses this IPPolicy$/,
   );
   await scene.clock.advance(1);
   edgeWith(other);
   await expect(remove(IPPolicy, other)).rejects.toThrow("it uses this IPPolicy");
+  expect(policies()).toEqual([one, other]);
+});
+
+test("a check alone deletes nothing, and says which remotes are the users", async () => {
+  const [one, other] = [policy(), policy()];
+  const edge = edgeWith(one);
+  const error = await remove(IPPolicy, one, [], checkLeftover).catch((caught: unknown) => caught);
+  expect(userIDsIn(error)).toEqual([edge.id]);
+  await remove(IPPolicy, other, [], checkLeftover);
   expect(policies()).toEqual([one, other]);
 });
 

@@ -1,11 +1,13 @@
 import { canBeLeft, keeperOf, type Surroundings } from "../objects/leftover.ts";
 import { nameOf } from "../objects/object.ts";
-import { ownerMarkOf, withoutOwnerMark } from "../objects/ownership.ts";
+import { metadataOf, ownerMarkOf, withoutOwnerMark } from "../objects/ownership.ts";
 import { Blocked, Waiting } from "../objects/reconcile-error.ts";
-import { withArticle } from "../schema/article.ts";
+import { withArticle } from "../schema/nouns.ts";
 import { deleteRemote, WaitingForTurn } from "./apply/delete-remote.ts";
 import { planOfMetadata } from "./apply/metadata.ts";
 import { type ReconcileContext, readRemote, remotesOf, requestOptions, updatableRemotesOf } from "./context.ts";
+import { ensureDeletable } from "./decide/may-delete.ts";
+import { StillUsed } from "./use/in-use.ts";
 
 // What a person changes in the account with a command. The command reads the objects, and what the operator asks before
 // it changes a remote is asked here as well: there is no other way to the account.
@@ -22,6 +24,18 @@ export interface Leftover extends Omit<Surroundings, "exists"> {
  * object that would stand for it. Throws a ReconcileError if the remote has to stay.
  */
 export async function deleteLeftover(context: ReconcileContext, leftover: Leftover): Promise<void> {
+  await ensureLeft(context, leftover);
+  const refusal = await deleteRemote(context, leftover.id, "leftover");
+  if (refusal) throw refusal.error;
+}
+
+/** Asks what `deleteLeftover` asks, and deletes nothing. */
+export async function checkLeftover(context: ReconcileContext, leftover: Leftover): Promise<void> {
+  await ensureLeft(context, leftover);
+  await ensureDeletable(context, { id: leftover.id, way: "leftover" });
+}
+
+async function ensureLeft(context: ReconcileContext, leftover: Leftover): Promise<void> {
   const { kind, account } = context;
   const { id, mark } = leftover;
   if (!canBeLeft(kind))
@@ -38,9 +52,11 @@ export async function deleteLeftover(context: ReconcileContext, leftover: Leftov
   if (ownerMarkOf(remote) !== mark) throw new Blocked("OwnershipConflict", "somebody else has marked it");
   const keeper = keeperOf(kind, remote, { ...leftover, exists: (other) => remotes.cached(other) !== undefined });
   if (keeper) throw new Waiting("InUse", `${kind.kind} ${nameOf(keeper)} has it, or may need it`);
-  const refusal = await deleteRemote(context, id, "leftover");
-  if (refusal) throw refusal.error;
 }
+
+/** Ids of what uses a remote, if that is why it has to stay. Empty for one whose create may be under way. */
+export const userIDsIn = (error: unknown): string[] =>
+  error instanceof StillUsed ? error.users.map(({ id = "" }) => id) : [];
 
 /** Whether a deletion has only to wait, since many remotes were deleted within the last minute. */
 export const isTurnAwaited = (error: unknown): boolean => error instanceof WaitingForTurn;
@@ -53,7 +69,7 @@ export async function removeOwnerMark(context: ReconcileContext, id: string, mar
   const remote = await readRemote(context, id);
   if (!remote) throw new Blocked("RemoteMissing", "it is gone");
   if (ownerMarkOf(remote) !== mark) throw new Blocked("OwnershipConflict", "somebody else has marked it");
-  const metadata = withoutOwnerMark(remote["metadata"] as string | undefined) ?? "";
+  const metadata = withoutOwnerMark(metadataOf(remote)) ?? "";
   const { body } = planOfMetadata(context.kind, remote, metadata);
   await updatableRemotesOf(context).update(id, body, requestOptions(context));
 }

@@ -96,6 +96,8 @@ export interface Cluster {
   othersWithRemoteID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** Like `othersWithRemoteID`, plus the objects that are about to adopt this remote. */
   othersSpecifying(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
+  /** Other objects of any kind in the account of this one whose remotes listen on this address. */
+  othersListeningOn(address: string, object: ManagedObject): ManagedObject[];
   /** Whether both objects belong to one account, through the same GatewayAccount or different ones. */
   shareAccount(one: ManagedObject, other: ManagedObject): boolean;
   /**

@@ -23,11 +23,11 @@ import {
   type Status,
 } from "../objects/object.ts";
 import { isRetained, type Origin } from "../objects/origin.ts";
-import { type Owner, ownerMark } from "../objects/ownership.ts";
+import { createIn, type Mark, type Owner, ownerMark } from "../objects/ownership.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { withArticle } from "../schema/article.ts";
 import type { Kind } from "../schema/define.ts";
+import { withArticle } from "../schema/nouns.ts";
 import type { Cluster } from "./cluster.ts";
 import type { DNS } from "./dns.ts";
 
@@ -79,10 +79,14 @@ export interface RemoteState {
   sent?: true;
   /** Spec fields that differ in the account and are not corrected. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
+  /** An address on which an older object listens too, and that object. */
+  sharedAddress?: { address: string; with: string } | undefined;
   /** Whether the object holds the remote. Unset: as in the status. */
   holds?: boolean;
   /** Set when the remote was created or adopted in this reconcile. */
   origin?: Origin;
+  /** The create that made the remote. Empty: it was adopted. Set together with `origin`. */
+  created?: string;
   /**
    * The owner mark of the object, if the remote carries none or that of a former object; else empty. Set when the remote
    * is as wanted.
@@ -100,11 +104,6 @@ export interface RemoteState {
   moduleOrigins?: Readonly<Record<string, Origin>>;
   /** Ids of remotes on which modules were left that refer to the remote. Unset: as in the status. */
   leftOn?: readonly string[];
-  /**
-   * Whether the remote is an entry of a list that was in the account before any object of this operator could create
-   * it.
-   */
-  preexisting?: boolean;
   /** The status after this reconcile, whether it had to be written or not. */
   reported?: Status;
 }
@@ -153,6 +152,30 @@ export const has = ({ changes }: Pick<ReconcileContext, "changes">, type: Change
 /** Ids of the replaced remotes that are still to be deleted, oldest first. */
 export const retiringOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">): readonly string[] =>
   state.retiring ?? retiringIDs(object.status);
+
+/** Records how the account came to have the remote of the object. `created`: the create that made it. */
+export function noteOrigin({ state }: Pick<ReconcileContext, "state">, origin: Origin, created = ""): void {
+  state.origin = origin;
+  state.created = created;
+}
+
+export function forgetOrigin({ state }: Pick<ReconcileContext, "state">): void {
+  delete state.origin;
+  delete state.created;
+}
+
+/** Like `noteOrigin`, for a remote with the object's own mark, which says it. */
+export function noteOriginOfMarked(context: ReconcileContext, remote: Remote): void {
+  const created = createIn(remote, context.owner);
+  noteOrigin(context, created === undefined ? "Adopted" : "Created", created);
+}
+
+/** The owner mark that a remote of the object has to carry. */
+export function markFor({ state, object: { status }, owner }: ReconcileContext, remote: Remote): Mark {
+  const isRecorded = status?.id === remote.id && status.origin !== undefined;
+  const create = state.created ?? (isRecorded ? status.created : createIn(remote, owner));
+  return { ...owner, create: create || undefined };
+}
 
 /**
  * Records that a remote was replaced and has to be deleted, unless the object retains it or never held it. `origin`:

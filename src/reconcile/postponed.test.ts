@@ -5,6 +5,8 @@ import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Result } from "../runtime/controller/controller.ts";
+import { shownMessage } from "../schema/columns.ts";
+import { columnsOf } from "../schema/common.ts";
 import { timestamp } from "../schema/time.ts";
 import { reconcile } from "./reconcile.ts";
 
@@ -135,7 +137,10 @@ describe("while many requests wait for their turn", () => {
     fill(40);
     const result = await attempt(object);
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "Unknown", reason: "Pending", message: waiting });
-    expect(scene.cluster.now(object).status?.["columns"]).toEqual({ reason: "Pending", message: waiting });
+    expect(scene.cluster.now(object).status?.["columns"]).toEqual({
+      reason: "Pending",
+      message: shownMessage(columnsOf(IPPolicy), waiting),
+    });
     await attempt(object);
     expect([scene.cluster.writes.length, scene.gateway.takeCalls()]).toEqual([1, []]);
     await untilDue(result);

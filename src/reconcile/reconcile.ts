@@ -4,6 +4,7 @@ import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import {
+  hasFinalizer,
   hasOnlyObserved,
   isAsSpecified,
   isDeleting,
@@ -17,16 +18,15 @@ import { Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../obj
 import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
-import { FINALIZER } from "../schema/contract.ts";
 import { listOf } from "../schema/define.ts";
 import { timestamp } from "../schema/time.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { checkpointID } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
+import { recordHandedOverModules } from "./apply/modules/release-modules.ts";
 import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
 import { noteAsked, noteRefusedRequest } from "./apply/refused-request.ts";
-import { recordHandedOverModules } from "./apply/release-modules.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
 import {
@@ -34,16 +34,19 @@ import {
   appliedOf,
   appliedSecretsOf,
   ensureAccountKnown,
+  forgetOrigin,
   has,
   now,
   type ReconcileContext,
+  retiringOf,
   serviceNow,
 } from "./context.ts";
 import { isHandedOver, releaseMessage } from "./decide/handover.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
 import { refuseUnsendable } from "./desired/sendable.ts";
-import { followDNS } from "./dns/follow.ts";
+import { type DNSOutcome, followDNS } from "./dns/follow.ts";
+import { hasOutput, hasRecords, hasSharedLists, isOfModules } from "./features.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
@@ -54,6 +57,7 @@ import { assessReadiness, assessUnfinished } from "./status/readiness.ts";
 import { attributeToSecrets } from "./status/refused-secrets.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon } from "./too-soon.ts";
+import { sharedAddress } from "./use/shared-address.ts";
 import { leaveDroppedEntries } from "./use/sharing.ts";
 
 /**
@@ -119,8 +123,9 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     }
     if (isInFormerAccount(context)) await stayInFormerAccount(context);
     const settled = isObserveOnly(context.object) ? await observe(context) : await converge(context);
-    const dns = await followDNS(context, settled);
+    const dns = await withRecords(context, settled);
     context.state.remote = dns.remote;
+    context.state.sharedAddress = sharedAddress(context, dns.remote);
     const { readiness, conditions = [] } = assessReadiness(context, dns.remote);
     recordSuccess(context);
     return {
@@ -139,7 +144,10 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
   }
 }
 
-/** Without the list that shows the remote, nobody sees what other clients change. */
+const withRecords = async (context: ReconcileContext, remote: Remote): Promise<DNSOutcome> =>
+  hasRecords(context) ? followDNS(context, remote) : { remote, conditions: [] };
+
+/** Why nobody sees what other clients change: the list fails. */
 function unlistedOf({ kind, account }: ReconcileContext): ReconcileError | undefined {
   const resource = listOf(kind);
   return resource && account.listFailures.problemOf(resource);
@@ -147,7 +155,7 @@ function unlistedOf({ kind, account }: ReconcileContext): ReconcileError | undef
 
 /** With foreground deletion, Kubernetes deletes owned objects before their owner, so this has to come first. */
 async function keepTokenInTime(context: ReconcileContext): Promise<void> {
-  if (leavesItsRemote(context.object)) await keepOutputSecret(context);
+  if (hasOutput(context) && leavesItsRemote(context.object)) await keepOutputSecret(context);
 }
 
 /** Whether the object is deleted without a request to the service, because its account is declared gone. */
@@ -180,7 +188,7 @@ async function observe(context: ReconcileContext): Promise<Remote> {
   state.remote = remote;
   state.holds = false;
   // A remote that is only observed has no origin.
-  delete state.origin;
+  forgetOrigin(context);
   const wanted = await resolveWithoutSecrets(kind, object, cluster);
   const { fields, frozen } = plan(kind, { wanted, seen: fromAnswer(kind.spec, remote), applied: [], renewed: [] });
   const differing = [...frozen, ...fields];
@@ -194,13 +202,13 @@ async function observe(context: ReconcileContext): Promise<Remote> {
 async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
   if (hasOnlyObserved(context.object)) await forgetObserved(context);
-  // A look at modules costs requests, so none is made while the spec cannot be carried out: that may last for ever.
-  const early = kind.location.type === "modules" ? await resolve(context) : undefined;
+  // Without a list, a look costs requests, so none is made while the spec cannot be carried out: that may last for ever.
+  const early = listOf(kind) ? undefined : await resolve(context);
   const found = await findRemote(context);
   if (found) await ensureAccountKnown(context);
   if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
-  if (found && hasFinalizer(context)) hold(context, found);
+  if (found && hasFinalizer(context.object)) hold(context, found);
   const desired = early ?? (await resolve(context));
   let undeleted: GatewayError | undefined;
   state.inputs = inputsOf(desired);
@@ -210,9 +218,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
     await ensureFinalizer(context);
     hold(context, found);
     undeleted = await tryDeleteReplaced(context);
-    noteModuleOrigins(context, found);
-    await recordHandedOverModules(context, found);
-    leaveDroppedEntries(context);
+    await noteParts(context, found);
   }
   // From here on the account may have these fields, even when an answer is lost.
   const applied = appliedFields(kind, context.object.spec);
@@ -228,11 +234,20 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   return remote;
 }
 
+/** For a remote of which others may have a part: records what is theirs, before anything is sent. */
+async function noteParts(context: ReconcileContext, found: Remote): Promise<void> {
+  if (isOfModules(context)) {
+    noteModuleOrigins(context, found);
+    await recordHandedOverModules(context, found);
+  }
+  if (hasSharedLists(context)) leaveDroppedEntries(context);
+}
+
 function noteApplied(context: ReconcileContext, desired: Desired, fields: string[]): void {
   const { state, object } = context;
   if (object.status?.refusedRequest) state.refusedRequest = null;
   state.appliedFields = fields;
-  forgetDroppedModules(context);
+  if (isOfModules(context)) forgetDroppedModules(context);
   const known = state.appliedSecrets ?? appliedSecretsOf(context);
   if (!areSameVersions(desired.secrets, known)) state.appliedSecrets = desired.secrets;
   state.appliedDigest = desired.digest;
@@ -243,6 +258,7 @@ function noteApplied(context: ReconcileContext, desired: Desired, fields: string
  * not stop a renewal.
  */
 async function tryDeleteReplaced(context: ReconcileContext): Promise<GatewayError | undefined> {
+  if (retiringOf(context).length === 0) return undefined;
   try {
     await deleteReplaced(context);
     return undefined;
@@ -267,7 +283,7 @@ function hold(context: ReconcileContext, remote: Remote): void {
  */
 async function forgetObserved(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, accountName, specifiedAccountName } = context;
-  const shown = [...Object.keys(answerFieldsOf(kind).shape), "account", "holds", "preexisting", "drift"];
+  const shown = [...Object.keys(answerFieldsOf(kind).shape), "account", "holds", "drift"];
   const kept = Object.entries(object.status ?? {}).filter(([field]) => !shown.includes(field));
   await cluster.writeStatus(kind, object, Object.fromEntries(kept));
   const { namespace, name, uid, generation } = object.metadata;
@@ -277,11 +293,8 @@ async function forgetObserved(context: ReconcileContext): Promise<void> {
   context.object = written;
 }
 
-const hasFinalizer = ({ object }: ReconcileContext): boolean =>
-  object.metadata.finalizers?.includes(FINALIZER) === true;
-
 async function ensureFinalizer(context: ReconcileContext): Promise<void> {
-  if (hasFinalizer(context)) return;
+  if (hasFinalizer(context.object)) return;
   context.object = await context.cluster.annotate(context.kind, context.object, { finalizer: true });
 }
 
@@ -289,9 +302,9 @@ async function ensureFinalizer(context: ReconcileContext): Promise<void> {
 async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
   const renewsAt = context.kind.renewsAt(remote, context.object.spec);
   const expires = renewsAt !== undefined && serviceNow(context) >= renewsAt;
-  if (!expires && (await ensureOutputSecret(context, remote))) return remote;
+  if (!expires && (!hasOutput(context) || (await ensureOutputSecret(context, remote)))) return remote;
   const replacement = await replace(context, desired, remote);
-  await ensureOutputSecret(context, replacement);
+  if (hasOutput(context)) await ensureOutputSecret(context, replacement);
   return replacement;
 }
 

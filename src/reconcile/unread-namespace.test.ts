@@ -82,37 +82,6 @@ const decisions: [what: string, kind: string, reason: string, begin: () => Promi
     },
   ],
   [
-    "to take what an interrupted create may have made, and what bears no mark",
-    "TCPEdge",
-    "OwnershipConflict",
-    async () => {
-      const object = scene.cluster.apply(TCPEdge, "one", { metadata: "x".repeat(4096) });
-      scene.gateway.loseAnswer("create");
-      await scene.reconcile(object);
-      lose();
-      scene.restart();
-      await scene.reconcile(object);
-      return object;
-    },
-  ],
-  [
-    "to take back what bears no mark and was about to be replaced, when the status is lost",
-    "TLSCertificate",
-    "OwnershipConflict",
-    async () => {
-      scene.cluster.setSecret("tls", keyPair("first"));
-      const object = await scene.given(TLSCertificate, "one", { secretName: "tls", metadata: "no room for a mark" });
-      scene.cluster.setSecret("tls", keyPair("second"));
-      scene.gateway.swallow("create");
-      await scene.reconcile(object);
-      lose();
-      scene.cluster.loseStatus(object);
-      scene.restart();
-      await scene.settle(object, 3);
-      return object;
-    },
-  ],
-  [
     "to delete what others may use",
     "TCPEdge",
     "InUse",

@@ -5,6 +5,7 @@ import { ACCOUNT_KIND } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
 import type { ReconcileContext } from "./context.ts";
+import { isEntryKind } from "./features.ts";
 
 // What cannot be read counts as unknown: an object there may have a remote, or use it. These are the two questions.
 
@@ -28,11 +29,10 @@ export function unseenHolder(
   kind: Kind = context.kind,
 ): UnreadableKind | undefined {
   const { cluster, owner, account } = context;
-  const { location } = kind;
   if (isMarkOf(ownerMarkOf(account.remotes(kind).cached(id) ?? {}), owner)) return undefined;
   // Of the object that has the list, no other object may have it.
-  const isListed = location.type === "entry" && location.parent.kind !== context.kind.kind;
-  const holders = isListed ? [location.parent.kind, kind.kind] : [kind.kind];
+  const parent = isEntryKind(kind) ? kind.location.parent.kind : context.kind.kind;
+  const holders = parent === context.kind.kind ? [kind.kind] : [parent, kind.kind];
   return firstUnseen(cluster, holders, reason, `one of them may have ${id}`);
 }
 

@@ -7,13 +7,13 @@ import {
   commandGrants,
   dnsEndpointGrants,
   type Grant,
-  intentKeyGrants,
   operatorGrants,
   secretWatchGrants,
   secretWriteGrants,
+  stateGrants,
 } from "./access.ts";
 import { customResourceOf } from "./common.ts";
-import { INTENT_KEY_SECRET } from "./contract.ts";
+import { STATE_SECRET } from "./contract.ts";
 import type { CustomResource } from "./define.ts";
 
 const rights = (grants: readonly Grant[]) =>
@@ -81,10 +81,10 @@ test("no role for people may write a status or read Secrets", () => {
 });
 
 test("in its own namespace the operator may read and change no Secret but that of its key", () => {
-  const rules = intentKeyGrants().map(({ rule: { verbs, resourceNames } }) => [verbs.join(), resourceNames?.join()]);
+  const rules = stateGrants().map(({ rule: { verbs, resourceNames } }) => [verbs.join(), resourceNames?.join()]);
   expect(rules).toEqual([
     ["create", undefined],
-    ["get,patch", INTENT_KEY_SECRET],
+    ["get,patch", STATE_SECRET],
   ]);
 });
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { GROUP, INTENT_KEY_SECRET, leaseCopyNameOf, leaseNameOf } from "./contract.ts";
+import { GROUP, leaseCopyNameOf, leaseNameOf, STATE_SECRET } from "./contract.ts";
 import { type CustomResource, isMadeByOperator } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
 
@@ -113,17 +113,17 @@ export const installationGrants = (installation: string, home: string): Grant[] 
   },
 ];
 
-/** Rights in the operator's own namespace for the Secret with the key that signs create intents. */
-export function intentKeyGrants(): Grant[] {
+/** Rights in the operator's own namespace for the Secret with the key for digests of API keys, and the state that outlives a process. */
+export function stateGrants(): Grant[] {
   const secret = { apiGroups: [""], resources: ["secrets"] };
   return [
     {
-      use: "Make the key that signs create intents: a create cannot be limited to a name",
+      use: "Make the key for digests of API keys: a create cannot be limited to a name",
       rule: { ...secret, verbs: ["create"] },
     },
     {
       use: "Read that key, and note that it is in use",
-      rule: { ...secret, resourceNames: [INTENT_KEY_SECRET], verbs: ["get", "patch"] },
+      rule: { ...secret, resourceNames: [STATE_SECRET], verbs: ["get", "patch"] },
     },
   ];
 }

@@ -13,11 +13,15 @@ export interface Refusal {
  * are not asked, since the value is new. `rules`: further rules of the value itself, as those of a whole spec.
  */
 export function refusalsOf(schema: z.ZodType, value: unknown, rules: readonly Rule[] = []): Refusal[] {
-  const result = schema.safeParse(value);
-  if (!result.success)
-    return result.error.issues.map(({ path, message }) => ({ path: textOf(path), message: message.toLowerCase() }));
+  const issues = schema.safeParse(value, { reportInput: true }).error?.issues.filter(isServers) ?? [];
+  if (issues.length > 0)
+    return issues.map(({ path, message }) => ({ path: textOf(path), message: message.toLowerCase() }));
   return [...brokenRules(rules, value, ""), ...brokenIn(schema, value, "")];
 }
+
+/** The API server counts characters, where JavaScript counts units of UTF-16. */
+const isServers = (issue: z.core.$ZodIssue): boolean =>
+  !(issue.code === "too_big" && typeof issue.input === "string" && [...issue.input].length <= Number(issue.maximum));
 
 const textOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => {

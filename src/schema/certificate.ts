@@ -84,7 +84,7 @@ export const ISSUED = "The certificate is issued";
 
 function issued(): KindReadiness {
   return {
-    readiness: { state: "usable", message: "The resource exists and its certificate is issued" },
+    readiness: { state: "usable", message: "Exists, and its certificate is issued" },
     conditions: [{ type: "CertificateReady", status: "True", reason: "Available", message: ISSUED }],
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { customResources, kinds } from "../kinds/index.ts";
-import { columnTexts, shortText, textColumn } from "./columns.ts";
+import { columnTexts, message, messageWidth, shortText, shownMessage, textColumn } from "./columns.ts";
+import { columnsOf, initialStatus } from "./common.ts";
 import { GROUP } from "./contract.ts";
 
 describe("shortText", () => {
@@ -42,24 +43,42 @@ describe("columnTexts", () => {
 });
 
 const GAP = 3;
-/** What a line has beside the columns of its kind: READY, REASON (CertificateDNSError) and AGE. */
-const COMMON = [5, 19, 5].reduce((sum, width) => sum + GAP + width, 0);
 /** Characters for the namespace and the name of an object. */
 const NAMES = 20;
 
-it.each(kinds)("a line of `kubectl get tunnelgateway -A` has at most 160 characters: $kind", ({ kind, columns }) => {
-  const shown = columns.filter(({ wide }) => !wide);
-  const widths = shown.map((column) => ("width" in column ? Number(column.width) : column.name.length));
-  const own = widths.reduce((sum, width) => sum + GAP + width, 0);
-  expect(NAMES + GAP + `${kind}.${GROUP}/`.length + own + COMMON).toBeLessThanOrEqual(160);
+it.each(kinds)("a line of `kubectl get tunnelgateway -A` has at most 160 characters: $kind", (kind) => {
+  const shown = columnsOf(kind).filter(({ wide }) => !wide);
+  const own = shown.reduce((sum, { name, width = name.length }) => sum + GAP + width, 0);
+  expect(NAMES + GAP + `${kind.kind}.${GROUP}/`.length + own).toBeLessThanOrEqual(160);
+});
+
+it.each(customResources)("`kubectl get -o wide` has room for what a message begins with: $kind", ({ columns }) => {
+  expect(messageWidth(columns)).toBeGreaterThanOrEqual(columns.includes(message) ? 36 : 0);
+});
+
+it.each(kinds)("`kubectl get -o wide` shows all of what is usually said: $kind", (kind) => {
+  const managed = { certificate_management_policy: {}, certificate: {} };
+  const columns = columnsOf(kind);
+  for (const { readiness } of [kind.readiness({}, 0), kind.readiness(managed, 0)])
+    if ("message" in readiness) expect(shownMessage(columns, readiness.message)).toBe(readiness.message);
+});
+
+it.each(kinds)("`kubectl get -o wide` shows all of what a new object says: $kind", (kind) => {
+  const { conditions, columns } = initialStatus(columnsOf(kind));
+  expect(columns.message).toBe(conditions[0]?.message);
+});
+
+it.each(customResources)("no two columns show the same field: $kind", ({ columns }) => {
+  const paths = columns.map((column) => ("value" in column ? String(column.value) : column.jsonPath));
+  expect(new Set(paths).size).toBe(paths.length);
 });
 
 /** Fields of the spec or the status whose values are always short. */
 const SHORT =
-  /^\.spec\.(command|format)$|^\.status\.(completions|statusCode|tunnelCount|region|os|transport|agentVersion|ip|startedAt|baseURL|conditions\[.*)$|^\.metadata/;
+  /^\.spec\.(command|format)$|^\.status\.(completions|failed|unknown|statusCode|tunnelCount|region|os|transport|agentVersion|ip|startedAt|baseURL|conditions\[.*)$|^\.metadata/;
 
 it.each(customResources)("what may be long, or a list, is shortened: $kind", ({ columns }) => {
-  const raw = columns.filter(({ wide, jsonPath }) => !wide && !jsonPath.startsWith(".status.columns."));
+  const raw = columns.filter((column) => !("width" in column) && !column.jsonPath.startsWith(".status.columns."));
   expect(raw.map(({ jsonPath }) => jsonPath).filter((path) => !SHORT.test(path))).toEqual([]);
 });
 

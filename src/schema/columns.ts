@@ -28,6 +28,24 @@ export const textColumn = (name: string, options: Options): TextColumn => {
 
 const isTextColumn = (column: Column): column is TextColumn => "value" in column;
 
+/** Characters of a line of `kubectl get <kind> -o wide`, and of the name of an object in it. */
+const LINE = 200;
+const NAME = 20;
+const GAP = 3;
+
+/** The last column: the text of `status.columns.message`, of which a line has the beginning. */
+export const message: Column = { name: "Message", jsonPath: ".status.columns.message", wide: true };
+
+/** How many characters of the message fit into a line with all the other columns. */
+export function messageWidth(columns: readonly Column[]): number {
+  const others = columns.filter((column) => column !== message);
+  return others.reduce((left, { name, width = name.length }) => left - GAP - width, LINE - NAME - GAP);
+}
+
+/** What the column Message shows. The whole message stands in the conditions. */
+export const shownMessage = (columns: readonly Column[], text: string): string =>
+  shortText(text, messageWidth(columns));
+
 /** The status field with the texts of all these columns, and with the condition that the table shows. */
 export const columnsField = (columns: readonly Column[]) =>
   z
@@ -41,7 +59,7 @@ export const columnsField = (columns: readonly Column[]) =>
         .string()
         .optional()
         .describe("Why the object is not Ready, or what failed behind an object that is Ready."),
-      message: z.string().optional().describe("The message of the condition that has this reason."),
+      message: z.string().optional().describe("How the message of the condition with this reason begins."),
     })
     .optional()
     .describe("Short texts for the table of `kubectl get`. Programs read the other fields.");

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { columnsField } from "./columns.ts";
+import { columnsField, message, shownMessage } from "./columns.ts";
 import { type Column, type CustomResource, defaultAccess, type Kind } from "./define.ts";
 import { matching } from "./fields.ts";
 import { memoize } from "./memoize.ts";
@@ -165,6 +165,12 @@ const bookkeeping = {
     .describe(
       "Whether the operator created the resource, or adopted one that existed. `deletionPolicy` defaults by it.",
     ),
+  created: z
+    .string()
+    .optional()
+    .describe(
+      "The create that made the resource, as in the annotation `create-intent` and in the owner mark. Unset: it was adopted.",
+    ),
   owner: z
     .string()
     .optional()
@@ -235,11 +241,6 @@ const bookkeeping = {
   ...conditionFields,
 };
 
-const preexisting = z
-  .boolean()
-  .optional()
-  .describe("The resource was there before any object asked for it, and stays when this one is deleted.");
-
 const moduleOrigins = z
   .record(z.string(), z.enum(["Created", "Adopted"]))
   .optional()
@@ -274,7 +275,6 @@ export const statusOf = (kind: Kind): z.ZodObject =>
   z.object({
     ...remoteFields,
     ...kind.status.shape,
-    ...(kind.location.type === "entry" && { preexisting }),
     ...(kind.location.type === "modules" && { moduleOrigins }),
     ...(kind.isUsedUnlisted && { leftOn }),
     ...(kind.output && { outputSecret }),
@@ -289,46 +289,45 @@ export const answerFieldsOf: (kind: Kind) => z.ZodObject = memoize((kind) =>
 );
 
 /** The status until the operator has looked at the object. Without it, tools would show the object as healthy. */
-export const initialStatus = {
+export const initialStatus = (columns: readonly Column[]) => ({
   observedGeneration: -1,
-  conditions: [
-    {
-      type: "Ready",
-      status: "Unknown",
-      reason: "Pending",
-      message: "Waiting for the operator to observe this object",
-      lastTransitionTime: "1970-01-01T00:00:00Z",
-    },
-  ],
-};
-
-export const age: Column = { name: "Age", jsonPath: ".metadata.creationTimestamp", type: "date" };
-
-/** Columns that tell about a condition. */
-export const conditionColumns = (type: string) => ({
-  status: { name: type, jsonPath: `.status.conditions[?(@.type=="${type}")].status` },
-  reason: { name: "Reason", jsonPath: `.status.conditions[?(@.type=="${type}")].reason` },
-  message: { name: "Message", jsonPath: `.status.conditions[?(@.type=="${type}")].message`, wide: true } as const,
+  conditions: [{ ...pending, type: "Ready", status: "Unknown", lastTransitionTime: "1970-01-01T00:00:00Z" }],
+  columns: { ...pending, message: shownMessage(columns, pending.message) },
 });
 
-const ready = conditionColumns("Ready").status;
-const reason: Column = {
+const pending = { reason: "Pending", message: "Waiting for the operator to see it" };
+
+/** Columns that all kinds with conditions have. */
+export const ready: Column = { name: "Ready", jsonPath: '.status.conditions[?(@.type=="Ready")].status' };
+export const reason: Column = {
   name: "Reason",
   jsonPath: ".status.columns.reason",
+  width: "CertificateDNSError".length,
   description: "Why the object is not Ready, or what failed behind an object that is Ready",
 };
-const id: Column = { name: "ID", jsonPath: ".status.id", wide: true, description: "Remote id" };
-const message: Column = { name: "Message", jsonPath: ".status.columns.message", wide: true };
+export const age: Column = { name: "Age", jsonPath: ".metadata.creationTimestamp", type: "date", width: 5 };
 
-/** `initialStatus`, with the texts that `kubectl get` shows of it. */
-export const initialManagedStatus = {
-  ...initialStatus,
-  columns: { reason: "Pending", message: "Waiting for the operator to observe this object" },
-};
+/** Characters of an id after its prefix. */
+export const ID = 27;
+
+/** All columns of a managed kind. */
+export const columnsOf: (kind: Kind) => readonly Column[] = memoize((kind) => {
+  const { idPrefix } = kind.resource;
+  const id: Column = {
+    name: "ID",
+    jsonPath: ".status.id",
+    width: idPrefix.length + ID,
+    wide: true,
+    description: "Remote id",
+  };
+  // the ids of entries and modules are made of what the spec says
+  return [...kind.columns, ready, reason, age, ...(kind.location.type === "collection" ? [id] : []), message];
+});
 
 /** A managed kind with the fields, columns and conditions that all managed kinds have. */
 export function customResourceOf(kind: Kind): CustomResource {
   const { plural, shortNames, categories, summary, rules, privilege } = kind;
+  const columns = columnsOf(kind);
   return {
     kind: kind.kind,
     plural,
@@ -337,10 +336,10 @@ export function customResourceOf(kind: Kind): CustomResource {
     summary,
     rules,
     privilege,
-    initialStatus: initialManagedStatus,
+    initialStatus: initialStatus(columns),
     spec: specOf(kind),
     status: statusOf(kind),
-    columns: [...kind.columns, ready, reason, age, id, message],
+    columns,
     selectableFields: [".status.id"],
     conditions: [
       "Ready",

@@ -41,8 +41,6 @@ export const annotations = {
   uninstalling: `${GROUP}/uninstalling`,
   /** The operator sets it before it sends a create: see objects/intent.ts. */
   createIntent: `${GROUP}/create-intent`,
-  /** Proves that the operator has written the intent: see objects/intent-signatures.ts. */
-  createIntentSignature: `${GROUP}/create-intent-signature`,
   /** On the Lease of an installation and its copies: facts about the installation. See operator/installations/record.ts. */
   installation: `${GROUP}/installation`,
   /** On the Lease of an installation: the state of its accounts. See operator/kubernetes/account-figures.ts. */
@@ -60,7 +58,7 @@ export const endpointAnnotations = {
 /** Annotations of a Secret that the operator writes. */
 export const secretAnnotations = {
   /**
-   * On the Secret with the key of intents: the format of the stored state, a whole number. Not set: 1. See
+   * On the operator's own Secret: the format of the stored state, a whole number. Not set: 1. See
    * operator/kubernetes/state-format.ts.
    */
   format: `${GROUP}/format`,
@@ -80,11 +78,14 @@ export const ACCOUNT_KIND = "GatewayAccount";
 /** Name of the GatewayAccount that serves objects without `accountRef`. */
 export const DEFAULT_ACCOUNT = "default";
 
-/** The Secret in the operator's own namespace with the key that signs create intents. */
-export const INTENT_KEY_SECRET = `${OPERATOR_NAME}-intent-key`;
+/** The Secret in the operator's own namespace with the key for digests of API keys, their records, and the state format. */
+export const STATE_SECRET = `${OPERATOR_NAME}-state`;
 
 /** Key inside a remote's `metadata` that names the object it belongs to. */
 export const OWNER_KEY = `${GROUP}/owner`;
+
+/** What the id of a cluster in owner marks may be. */
+export const CLUSTER_ID = "[-._a-zA-Z0-9]{1,128}";
 
 /** Every reason that a condition can have; each is a heading of docs/troubleshooting.md. */
 export const reasons = [

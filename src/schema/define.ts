@@ -8,6 +8,8 @@ export interface Column {
   name: string;
   jsonPath: string;
   type?: "string" | "integer" | "boolean" | "date";
+  /** Characters of the longest value. Default: those of the name, for values that are always short. */
+  width?: number;
   /** Shown with `-o wide` only. */
   wide?: true;
   description?: string;
@@ -194,6 +196,8 @@ export interface Kind extends Definition {
    * address.
    */
   readonly address: string | undefined;
+  /** The status field with the addresses, each host:port, on which a remote listens. Undefined: it listens nowhere. */
+  readonly listensOn: string | undefined;
   /**
    * The member of an answer that refers to the certificate with which the remote is served, and that certificate's
    * kind.
@@ -223,7 +227,7 @@ export function listOf({ location, resource }: Kind): Resource | undefined {
   }
 }
 
-export const usable: Readiness = { state: "usable", message: "The resource exists in the account as specified" };
+export const usable: Readiness = { state: "usable", message: "Exists in the account as specified" };
 
 const kindDefaults = {
   shortNames: [],
@@ -240,6 +244,7 @@ const kindDefaults = {
   renewsAt: () => undefined,
   validity: undefined,
   address: undefined,
+  listensOn: undefined,
   servedWith: undefined,
   isMadeByService: () => false,
   output: undefined,

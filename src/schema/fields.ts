@@ -10,8 +10,8 @@ import {
   tunnelGroupBackends,
   weightedBackends,
 } from "../gateway/resources/index.ts";
-import { withArticle } from "./article.ts";
 import { OWNER_KEY } from "./contract.ts";
+import { withArticle } from "./nouns.ts";
 import { has, hasOneOf, type Members } from "./rules.ts";
 import { mark, type Rule, type Traits } from "./traits.ts";
 
@@ -31,22 +31,39 @@ export const bytes = (max: number, minLength = 0) =>
 
 /**
  * A string of this form. `message` says in words what is expected: without it, the API server shows only the regular
- * expression. The pattern has to mean the same in RE2.
+ * expression. The pattern has to mean the same in RE2: `[^\n]` in place of a dot, and `\s` between brackets.
  */
 export const matching = (schema: z.ZodString, pattern: RegExp, message: string) =>
   mark(schema.regex(pattern), { rules: [form(pattern, message)] });
 
+/** White space as JavaScript knows it, which is more than `\s` of RE2. */
+const SPACES = "\\t-\\r\\p{Z}\\x{feff}";
+
+function inRE2({ source }: RegExp): string {
+  const outside = source.replaceAll(/\[(\\.|[^\]\\])+\]/g, "");
+  if (/(^|[^\\])\.|\\[swdb]/i.test(outside)) throw new TypeError(`means something else in RE2: ${source}`);
+  return source.replaceAll("\\/", "/").replaceAll("\\s", SPACES);
+}
+
 const form = (pattern: RegExp, message: string): Rule => ({
-  rule: `self.matches(${JSON.stringify(pattern.source.replaceAll("\\/", "/"))})`,
+  rule: `self.matches(${JSON.stringify(inRE2(pattern))})`,
   message,
   holds: (self: string) => pattern.test(self),
 });
+
+const days = [
+  "[0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
+  "[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)",
+  "[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])",
+  "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29",
+];
+const minutes = "([01][0-9]|2[0-3]):[0-5][0-9]";
 
 /** A time in RFC 3339. */
 export const instant = mark(z.iso.datetime({ offset: true }).max(40), {
   rules: [
     form(
-      /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$/,
+      new RegExp(`^(${days.join("|")})T${minutes}:[0-5][0-9]([.][0-9]+)?(Z|[+-]${minutes})$`),
       "must be a time in RFC 3339, such as 2030-01-31T12:00:00Z",
     ),
   ],
@@ -84,7 +101,7 @@ export const enabled = z.boolean().default(true).describe("Whether the module ap
 /**
  * A part of a resource. A request with the part replaces the whole part; a request without it leaves the part as it is.
  */
-export const module = <S extends z.ZodObject>(schema: S, how: { onRemove: "disable" | "delete" }) =>
+export const module = <S extends z.ZodObject>(schema: S, how: Pick<Traits, "onRemove" | "told">) =>
   mark(schema, how).optional();
 
 const objectName = matching(
@@ -175,7 +192,19 @@ export const refTo = (kinds: string | readonly string[], wiring: Wiring = {}) =>
 export const refsTo = (kinds: string | readonly string[], wiring: Wiring & { max?: number } = {}) => {
   const { max = 64, ...rest } = wiring;
   const list = typeof kinds === "string" ? [kinds] : kinds;
-  return mark(z.array(target(list, takesID(rest))).max(max), { normalize: unordered, ...reference(list, rest) });
+  return mark(z.array(target(list, takesID(rest))).max(max), {
+    normalize: unordered,
+    rules: [eachOnce],
+    ...reference(list, rest),
+  });
+};
+
+const eachOnce: Rule = {
+  rule: "self.all(one, self.exists_one(other, other == one))",
+  message: "must name each object once, and each id",
+  holds: (self: readonly { kind?: string; name?: string; id?: string }[]) =>
+    new Set(self.map(({ kind, name, id }) => JSON.stringify([kind, name, id]))).size === self.length,
+  reason: "FieldValueDuplicate",
 };
 
 const keyIn = (kind: "Secret" | "ConfigMap") =>
@@ -232,7 +261,7 @@ const keyTypes = [
 export const sshPublicKey = mark(
   matching(
     z.string().min(1).max(16_384),
-    new RegExp(`^(${keyTypes.join("|")})( .*)?\\n?$`),
+    new RegExp(`^(${keyTypes.join("|")})( [^\\n]*)?\\n?$`),
     "must be one line of a .pub file: the type of the key, a space, and the whole key in base64",
   ),
   { normalize: (value) => (typeof value === "string" ? value.trim().split(/\s+/).slice(0, 2).join(" ") : value) },

@@ -20,6 +20,7 @@ const tidy = (block: string): string =>
  */
 export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: Readonly<Record<string, string>>) {
   const { blocks, certificates } = certificatesIn(chain);
+  if (hasPrivateKey(chain)) return `key "tls.crt" has a private key, which whoever may read the account would read`;
   if (blocks.length === 0) return `key "tls.crt" has no certificate in PEM`;
   if (certificates.length < blocks.length) return `a certificate in key "tls.crt" cannot be read`;
   const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key));
@@ -36,9 +37,13 @@ export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: R
 /** Why this text is no list of CA certificates, for a message. Undefined: it is one. */
 export function certificatesProblem(value: string): string | undefined {
   const { blocks, certificates } = certificatesIn(value);
+  if (hasPrivateKey(value)) return "it has a private key, which whoever may read the account would read";
   if (blocks.length === 0) return "it has no certificate in PEM";
   return certificates.length < blocks.length ? "a certificate in it cannot be read" : undefined;
 }
+
+/** The service shows certificates in its answers, and `import` prints them. */
+export const hasPrivateKey = (text: string): boolean => text.includes("PRIVATE KEY-----");
 
 function certificatesIn(text: string) {
   const blocks = text.match(BLOCKS) ?? [];

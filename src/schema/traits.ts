@@ -66,8 +66,8 @@ export interface Traits {
    */
   problemOf?: (data: Readonly<Record<string, string>>) => string | undefined;
   /**
-   * The problem with the value of a Secret or ConfigMap, for a message. Must not repeat the value. Undefined: no
-   * problem.
+   * The problem with a text of the spec, or with the value of a Secret or ConfigMap, for a message. Must not repeat the
+   * value. Undefined: no problem.
    */
   problemOfValue?: (value: string) => string | undefined;
   /** Converts the resolved value for the request. */
@@ -93,6 +93,8 @@ export interface Traits {
    * How a module is removed. It has to be removed explicitly, since a request without the module leaves it as it is.
    */
   onRemove?: "disable" | "delete";
+  /** The members of a module that say in short what it does. None of them is secret. */
+  told?: readonly string[];
   /** Others also add entries to the list. The operator removes only entries that this object has added. */
   shared?: SharedTrait;
   /** The member of the request that the service refuses together with this one. */

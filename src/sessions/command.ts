@@ -1,5 +1,5 @@
 import type { CommandName, Phase, ResultReason } from "../kinds/agent-command.ts";
-import type { Condition } from "../objects/object.ts";
+import type { Condition, Status } from "../objects/object.ts";
 import type { KubeObject } from "../runtime/object.ts";
 import type { Request } from "./answer.ts";
 
@@ -42,6 +42,7 @@ export type CommandStatus = {
   sessions?: readonly SessionResult[] | undefined;
   observedGeneration?: number;
   conditions?: readonly Condition[];
+  columns?: Status["columns"];
 };
 
 export interface CommandObject extends KubeObject {

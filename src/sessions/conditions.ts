@@ -1,5 +1,6 @@
+import { AgentCommand } from "../kinds/agent-command.ts";
 import { switchProblem } from "../objects/annotations.ts";
-import { annotationConditions, type ConditionDraft, toCondition } from "../objects/conditions.ts";
+import { annotationConditions, type ConditionDraft, readyColumns, toCondition } from "../objects/conditions.ts";
 import { Blocked, type ReconcileError } from "../objects/reconcile-error.ts";
 import { timestamp } from "../schema/time.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
@@ -18,13 +19,15 @@ export function commandStatus(command: CommandObject, state: CommandState, now: 
   const sessions = "refusal" in state ? [] : state.sessions;
   const finished = sessions !== undefined && isFinished(sessions);
   const time = timestamp(now);
+  const conditions = [...conditionsOf(command, state), ...annotationConditions(command)].map((draft) =>
+    toCondition(command, draft, now),
+  );
   return {
     ...(sessions && { startedAt: before.startedAt ?? time, ...counted(sessions), sessions }),
     ...(finished && { completedAt: before.completedAt ?? time }),
     observedGeneration: command.metadata.generation,
-    conditions: [...conditionsOf(command, state), ...annotationConditions(command)].map((draft) =>
-      toCondition(command, draft, now),
-    ),
+    conditions,
+    columns: readyColumns(AgentCommand.columns, conditions),
   };
 }
 

@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { tunnelSessions } from "../gateway/resources/index.ts";
 import { sessionLabels, sessionStatus } from "../kinds/tunnel-session.ts";
 import type { KubeObject } from "../runtime/object.ts";
-import { toStatus } from "../schema/wire/answer.ts";
+import { shownOf } from "../schema/wire/answer.ts";
 import { accountLabel, agentDigest, labelValue } from "./naming.ts";
 
 /** A session as the service lists it. */
@@ -51,8 +51,7 @@ export const labelsOf = (
   [sessionLabels.agentVersion]: labelValue(agent_version),
 });
 
-export const statusOf = (session: Session): Record<string, unknown> =>
-  toStatus(sessionStatus, session) as Record<string, unknown>;
+export const statusOf = (session: Session): Record<string, unknown> => shownOf(sessionStatus, session).status;
 
 /** Identifies the agent of a session. Not by region, version or transport: they may change when it reconnects. */
 export const agentOf = ({ credential, ip, os, metadata }: Session): string =>

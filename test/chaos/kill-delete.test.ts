@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds as definitions } from "../../src/kinds/index.ts";
-import { INTENT_KEY_SECRET } from "../../src/schema/contract.ts";
+import { STATE_SECRET } from "../../src/schema/contract.ts";
 import { useStage } from "./support/stage.ts";
 import { type Point, type StepName, stepTypeOf, traces } from "./support/steps.ts";
 import { type Case, casesOf, creatingCases, type Subject, subjects } from "./support/subjects.ts";
@@ -100,7 +100,7 @@ describe("killed within a create, then deleted together with its Secret", () => 
     await stage.create(cases);
     await stage.killAt(cases.map(({ point }) => point));
     // the key of intents is here, since this operator has no namespace of its own
-    const others = `--field-selector=metadata.name!=${INTENT_KEY_SECRET}`;
+    const others = `--field-selector=metadata.name!=${STATE_SECRET}`;
     await stage.world.kubectl("delete", "tunnelgateway,secrets", others, "--wait=false");
     await stage.restart();
     await stage.allGone();

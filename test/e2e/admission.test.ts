@@ -19,7 +19,7 @@ beforeAll(async () => {
   }
   home = await mkdtemp(join(tmpdir(), "helm-"));
   helm = await helmFor({ home, kubeconfig: cluster.kubeconfig });
-}, 600_000);
+});
 afterAll(() => rm(home, { recursive: true }));
 
 /** A Deployment and a Job are accepted whatever their pods are like, so these are shown by themselves. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { customResources } from "../../src/kinds/index.ts";
 import { createTelemetry } from "../../src/operator/metrics/telemetry.ts";
-import { intentKeyGrants } from "../../src/schema/access.ts";
+import { stateGrants } from "../../src/schema/access.ts";
 import { parseLabelSelector } from "../../src/schema/label-selector.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { chart, objectsIn, set, succeeded, useHelm } from "./support/helm.ts";
@@ -255,7 +255,7 @@ describe("rendered", () => {
     const forKey = own.filter(({ resources }: KubeJSON) => resources.includes("secrets"));
     // The key of intents is in the operator's own namespace, whether it may write Secrets there for objects or not.
     const writesHere = expected.includes("-") || expected.includes("operator");
-    expect(forKey).toEqual(writesHere ? [] : intentKeyGrants().map(({ rule }) => rule));
+    expect(forKey).toEqual(writesHere ? [] : stateGrants().map(({ rule }) => rule));
     const places = objects
       .filter((object) => !isOwn(object))
       .filter(({ rules = [] }) =>

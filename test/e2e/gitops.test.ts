@@ -16,7 +16,7 @@ let helm: Helm;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "helm-"));
   helm = await helmFor({ home });
-}, 600_000);
+});
 afterAll(() => rm(home, { recursive: true }));
 
 const find = (objects: KubeJSON[], kind: string): KubeJSON => objects.find((object) => object.kind === kind);

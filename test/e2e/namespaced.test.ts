@@ -26,7 +26,7 @@ beforeAll(async () => {
     "gateway.sessionSyncInterval": "1s",
   });
   operator = await release.operator();
-}, 600_000);
+});
 afterAll(async () => {
   await operator?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();

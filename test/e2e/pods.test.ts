@@ -121,7 +121,7 @@ let image: Image;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "helm-"));
   [helm, image] = await Promise.all([helmFor({ home }), ownImage()]);
-}, 600_000);
+});
 afterAll(() => rm(home, { recursive: true }));
 
 /** The specs of all pods that the chart makes with these values. */

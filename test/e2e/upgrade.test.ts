@@ -24,7 +24,7 @@ describe.each(earlierVersions())("from $name", ({ isCopy, unpack }) => {
     world = await Installation.start();
     older = await unpack(world.home);
     await world.kubectl("create", "namespace", TEAM);
-  }, 600_000);
+  });
   afterAll(async () => {
     await kubelet?.[Symbol.asyncDispose]();
     await world?.[Symbol.asyncDispose]();

@@ -15,7 +15,7 @@ let helm: Helm;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "helm-"));
   helm = await helmFor({ home, kubeconfig: world.cluster.kubeconfig });
-}, 600_000);
+});
 afterAll(() => rm(home, { recursive: true }));
 
 /** Installs a chart of one object, waits for it as Helm does, and removes it again. */

@@ -15,7 +15,7 @@ const files = new Map<string, string>();
 beforeAll(async () => {
   await promisify(execFile)("npm", ["run", "docs"], { cwd: root, maxBuffer: 2 ** 26 });
   for (const name of globSync("**/*.html", { cwd: site })) files.set(name, readFileSync(join(site, name), "utf8"));
-}, 300_000);
+});
 
 const built = (page: string): string => files.get(addressOf(page).replace(/md$/, "html")) ?? "";
 const textOf = (html: string): string =>

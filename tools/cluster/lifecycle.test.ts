@@ -14,7 +14,7 @@ import { startCluster } from "./start.ts";
 const [{ from }] = sourcesOn(await factsOfThisMachine());
 const ours = from === "assets" || from === "binaries";
 
-const settled = { timeout: 10_000, interval: 100 };
+const settled = { interval: 100 };
 
 async function ownCluster(): Promise<Cluster & { directory: string }> {
   const cluster = await startCluster();

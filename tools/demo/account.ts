@@ -1,3 +1,4 @@
+import { counted } from "../../src/schema/nouns.ts";
 import type { Control } from "../simulator/simulator.ts";
 import { columns, type Line, line, type Span } from "./screen/line.ts";
 
@@ -41,21 +42,26 @@ export function accountTables(control: Pick<Control, "summary" | "objects">): Li
 // the same for all collections, so that all ids are in one column
 const ID_WIDTH = 34;
 
-function rowsOf(name: string, rows: readonly Row[]): Line[] {
-  const cells = rows.map((row): Span[] => [
+const rowsOf = (name: string, rows: readonly Row[]): Line[] =>
+  columns(
+    rows.map((row) => cellsOf(name, row)),
+    4,
+  );
+
+/** Only the ids are in a column: what follows may go on in the next line. */
+function cellsOf(name: string, row: Row): Span[] {
+  const [known, description] = [essence[name]?.(row) ?? "", String(row["description"] ?? "")];
+  return [
     { text: String(row["id"]).padEnd(ID_WIDTH), style: "dim" },
-    { text: essence[name]?.(row) ?? "" },
-    { text: String(row["description"] ?? ""), style: "dim" },
-  ]);
-  return columns(cells, 4);
+    { text: [known, description].filter(Boolean).join("  ") },
+  ];
 }
 
 const joined = (parts: readonly unknown[]): string => parts.filter(Boolean).join(", ");
 
 const list = <Value>(values: unknown): Value[] => (values ?? []) as Value[];
 
-const count = ({ length }: readonly unknown[], one: string, several = `${one}s`): string =>
-  `${length} ${length === 1 ? one : several}`;
+const count = ({ length }: readonly unknown[], one: string, many?: string): string => counted(length, one, many);
 
 /** The beginning of an id, which is enough to find it in the other tables. */
 const short = (ref: unknown): string => `${(ref as { id: string }).id.slice(0, 12)}…`;

@@ -48,10 +48,10 @@ export async function demo({ once, dns, timeout }: Arguments, screen: Screen, si
   const read = () => readObjects(cluster.kubectlRun, isShared(cluster) ? "demo" : "everywhere");
   const until = AbortSignal.any([signal, operator.ended]);
   const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeout * 1000, signal: until });
-  screen.print(...report(end, expected, operator.lastLines()));
+  screen.printWrapped(...report(end, expected, operator.lastLines()));
   if (once && end.verdict !== "ready") return 1;
   screen.print([], line("  The account", "bold"));
-  screen.printClipped(...accountTables(control));
+  screen.printWrapped(...accountTables(control));
   const records = bind ? recordChanges(bind, control) : async () => [];
   if (bind) screen.print([], line("  The records in BIND", "bold"), ...(await records()).map(indented));
   if (once) return 0;

@@ -38,7 +38,14 @@ export interface Look {
   readonly scripts: boolean;
 }
 
+/** An event of a trace. Its time is in microseconds. */
+export interface TraceEvent {
+  readonly name: string;
+  readonly ts: number;
+}
+
 interface Answer {
+  readonly params?: { readonly value?: readonly TraceEvent[] };
   readonly id?: number;
   readonly method?: string;
   readonly sessionId?: string;
@@ -56,6 +63,7 @@ export class Browser implements AsyncDisposable {
   #loaded = Promise.withResolvers<void>();
   #count = 0;
   #session: string | undefined;
+  #traced: { events: TraceEvent[]; complete: PromiseWithResolvers<void> } | undefined;
 
   private constructor(socket: WebSocket, end: () => Promise<void>) {
     this.#socket = socket;
@@ -129,6 +137,26 @@ export class Browser implements AsyncDisposable {
     await this.#send("Input.dispatchKeyEvent", { type: "keyUp", ...about });
   }
 
+  /** Drops files and folders of this machine on an element, as a person does. */
+  async drop(files: readonly string[], selector: string): Promise<void> {
+    const place = `(({ x, y, height }) => ({ x: x + 5, y: y + height / 2 }))(document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect())`;
+    const at = (await this.evaluate(place)) as { x: number; y: number };
+    const data = { items: [], files, dragOperationsMask: 1 };
+    for (const type of ["dragEnter", "dragOver", "drop"])
+      await this.#send("Input.dispatchDragEvent", { type, ...at, data });
+  }
+
+  /** Chromium's own trace of the frames while the work is done, with the marks of the page. */
+  async trace(work: () => Promise<void>): Promise<TraceEvent[]> {
+    this.#traced = { events: [], complete: Promise.withResolvers() };
+    const categories = "blink.user_timing,disabled-by-default-devtools.timeline.frame,devtools.timeline.frame";
+    await this.#send("Tracing.start", { categories, transferMode: "ReportEvents" });
+    await work();
+    await this.#send("Tracing.end", {});
+    await this.#traced.complete.promise;
+    return this.#traced.events;
+  }
+
   /** A PNG of what is in the window. */
   async picture(): Promise<Buffer> {
     const { data } = await this.#send("Page.captureScreenshot", { format: "png" });
@@ -155,7 +183,9 @@ export class Browser implements AsyncDisposable {
     return answer.promise;
   }
 
-  #receive({ id, method, error, result = {} }: Answer): void {
+  #receive({ id, method, error, result = {}, params }: Answer): void {
+    if (method === "Tracing.dataCollected") this.#traced?.events.push(...(params?.value ?? []));
+    if (method === "Tracing.tracingComplete") this.#traced?.complete.resolve();
     if (method === "Page.loadEventFired") this.#loaded.resolve();
     const waiting = id === undefined ? undefined : this.#waiting.get(id);
     if (error) waiting?.reject(new Error(error.message));

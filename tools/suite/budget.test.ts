@@ -6,9 +6,9 @@ import { table, total } from "./table.ts";
 const budget = { calibration: 0.8, parts: { unit: 100 } };
 
 test("a part is compared with its budget, at the speed of the machine", () => {
-  expect(shareOf(budget, "unit", 120, 0.8)).toBeCloseTo(1.2);
-  expect(shareOf(budget, "unit", 240, 1.6)).toBeCloseTo(1.2);
-  expect(shareOf(budget, "another", 1, 0.8)).toBeUndefined();
+  expect(shareOf(budget, { name: "unit", cpuSeconds: 120, calibration: 0.8 })).toBeCloseTo(1.2);
+  expect(shareOf(budget, { name: "unit", cpuSeconds: 240, calibration: 1.6 })).toBeCloseTo(1.2);
+  expect(shareOf(budget, { name: "another", cpuSeconds: 1, calibration: 0.8 })).toBeUndefined();
 });
 
 test("a part that has grown by half is a problem, and so is one without a budget", () => {
@@ -23,7 +23,8 @@ test("each part has a budget, and no other has", () => {
 });
 
 test("the table has a line for each part, and one for all", () => {
-  const one = { files: 2, passed: 10, failed: 0, failures: [], seconds: 61.4, cpuSeconds: 90.2, hasBuilt: false };
+  const times = { seconds: 61.4, cpuSeconds: 90.2, calibration: 1, hasBuilt: false };
+  const one = { files: 2, passed: 10, failed: 0, failures: [], ...times };
   const rows = [
     { ...one, name: "unit", share: 0.934 },
     { ...one, name: "quick", failed: 1, hasBuilt: true },

@@ -12,26 +12,32 @@ export interface Budget {
   readonly parts: Readonly<Record<string, number>>;
 }
 
+/** What a part took: its CPU seconds, and what `calibrate` returned around it. */
+export interface Taken {
+  readonly name: string;
+  readonly cpuSeconds: number;
+  readonly calibration: number;
+}
+
 export const readBudget = (): Budget => JSON.parse(readFileSync(FILE, "utf8"));
 
-/** Keeps what these parts have taken as what they may take. */
-export function writeBudget(calibration: number, taken: Readonly<Record<string, number>>): void {
-  const before = readBudget();
-  // in the seconds of the machine on which the others were measured
-  const scale = before.calibration / calibration;
-  const parts = Object.entries(taken).map(([part, seconds]): [string, number] => [part, Math.round(seconds * scale)]);
-  const budget: Budget = { ...before, parts: { ...before.parts, ...Object.fromEntries(parts) } };
+/** Keeps what these parts have taken as what they may take, in the seconds of the machine on which others were measured. */
+export function writeBudget(taken: readonly Taken[]): void {
+  const { calibration, parts } = readBudget();
+  const now = taken.map(({ name, cpuSeconds, calibration: own }): [string, number] => [
+    name,
+    Math.round(cpuSeconds * (calibration / own)),
+  ]);
+  const budget: Budget = { calibration, parts: { ...parts, ...Object.fromEntries(now) } };
   writeFileSync(FILE, `${JSON.stringify(budget, null, 2)}\n`);
 }
 
 /** How much of its budget a part took, 1 for all of it, on a machine of this speed. Undefined: it has no budget. */
 export function shareOf(
   { calibration, parts }: Budget,
-  part: string,
-  cpuSeconds: number,
-  now: number,
+  { name, cpuSeconds, calibration: now }: Taken,
 ): number | undefined {
-  const budget = parts[part];
+  const budget = parts[name];
   return budget === undefined ? undefined : cpuSeconds / (budget * (now / calibration));
 }
 

@@ -24,7 +24,7 @@ const isWhole = given.every((argument) => argument.startsWith("--sequence."));
 /** Tools that are built or fetched within a part would count as its work. */
 const tools = (): string => (existsSync(toolsCache()) ? readdirSync(toolsCache()).sort().join() : "");
 
-async function runPart(part: Part, folder: string): Promise<Row> {
+async function runPart(part: Part, folder: string): Promise<Omit<Row, "calibration">> {
   const { name, project, mode } = part;
   const outcomeFile = join(folder, `${name}.json`);
   const before = tools();
@@ -45,16 +45,29 @@ async function runPart(part: Part, folder: string): Promise<Row> {
   return { name, ...times, ...outcome, failed, hasBuilt: tools() !== before };
 }
 
+/**
+ * Runs the parts one after the other. What a machine can do changes while they run, so it is measured before and after
+ * each.
+ */
+async function runParts(folder: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  let before = isWhole ? await calibrate() : 0;
+  for (const part of parts) {
+    const row = await runPart(part, folder);
+    const after = isWhole ? await calibrate() : 0;
+    rows.push({ ...row, calibration: (before + after) / 2 });
+    before = after;
+  }
+  return rows;
+}
+
 /** Lines about parts that took too much. Compares nothing where only some of the tests ran, or one failed. */
-async function overBudget(rows: readonly Row[]): Promise<string[]> {
+function overBudget(rows: readonly Row[]): string[] {
   const measured = rows.filter(({ hasBuilt, failed }) => !hasBuilt && failed === 0);
   if (!isWhole || measured.length === 0) return [];
-  const now = await calibrate();
-  if (process.env["SUITE_BUDGET"] === "write") {
-    writeBudget(now, Object.fromEntries(measured.map(({ name, cpuSeconds }) => [name, cpuSeconds])));
-  }
+  if (process.env["SUITE_BUDGET"] === "write") writeBudget(measured);
   const budget = readBudget();
-  for (const row of measured) row.share = shareOf(budget, row.name, row.cpuSeconds, now);
+  for (const row of measured) row.share = shareOf(budget, row);
   return measured.flatMap(({ name, share }) => problemOf(name, share) ?? []);
 }
 
@@ -64,10 +77,9 @@ async function main(): Promise<number> {
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), "suite-"));
-  const rows: Row[] = [];
-  for (const part of parts) rows.push(await runPart(part, folder));
+  const rows = await runParts(folder);
   rmSync(folder, { recursive: true });
-  const problems = await overBudget(rows);
+  const problems = overBudget(rows);
   const { passed, failed, files } = total(rows);
   if (files === 0) problems.push(`No test file fits ${given.join(" ")}`);
   const failures = rows.flatMap((row) => row.failures.flatMap(describeFailure));

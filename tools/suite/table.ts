@@ -4,6 +4,8 @@ import type { Timed } from "./timed.ts";
 /** What a part of the suite came to. */
 export interface Row extends Outcome, Omit<Timed, "code"> {
   readonly name: string;
+  /** What `calibrate` returned around it, on average. */
+  readonly calibration: number;
   /** Tools were built meanwhile. */
   readonly hasBuilt: boolean;
   /** See `shareOf`. */
@@ -21,13 +23,13 @@ const cellsOf = ({
   cpuSeconds,
   share,
   hasBuilt,
-}: Omit<Row, "failures">): string[] => [
+}: Omit<Row, "failures" | "calibration">): string[] => [
   ...[name, files, passed, failed, Math.round(seconds), Math.round(cpuSeconds)].map(String),
   share === undefined ? `-${hasBuilt ? " (built tools)" : ""}` : `${Math.round(share * 100)} %`,
 ];
 
 /** The sums of all parts. */
-export function total(rows: readonly Row[]): Omit<Row, "share" | "hasBuilt" | "failures"> {
+export function total(rows: readonly Row[]): Omit<Row, "share" | "hasBuilt" | "failures" | "calibration"> {
   const sum = (of: (row: Row) => number) => rows.reduce((all, row) => all + of(row), 0);
   return {
     name: "all",

@@ -2,6 +2,7 @@ import type { GatewayClient } from "../../gateway/client.ts";
 import type { Remote, Resource } from "../../gateway/resource.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { CallsOptions } from "../requests/calls.ts";
+import type { ListRoom } from "../requests/list-room.ts";
 import type { ListDelta } from "./inventory.ts";
 
 export interface CollectionOptions extends CallsOptions {
@@ -10,6 +11,10 @@ export interface CollectionOptions extends CallsOptions {
   clock: Clock;
   /** Aborts the lists under way. Reconciles share lists, so no single reconcile may abort one. */
   signal: AbortSignal;
+  /** Default: there is room for all lists. */
+  room?: ListRoom;
+  /** What keeps the list in the room (see ListRoom). Default: this collection, apart from any other reader. */
+  list?: string;
   /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
   /** Called when a list has failed, with the error that those get who wait for it. */

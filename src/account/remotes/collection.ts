@@ -3,6 +3,7 @@ import { isNotFound } from "../../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../../gateway/resource.ts";
 import type { Answer } from "../../schema/define.ts";
 import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
+import { ListRoom, type Reading } from "../requests/list-room.ts";
 import type { Lane } from "../requests/request-budget.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type RemoteChangeListener } from "./inventory.ts";
@@ -21,6 +22,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly resource: Resource;
   readonly #options: CollectionOptions;
   readonly #calls: Calls;
+  readonly #room: ListRoom;
+  readonly #list: string | this;
   readonly #inventory = new Inventory();
   readonly #marks: ListedMarks | undefined;
   #hadUnreadable = false;
@@ -34,6 +37,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.resource = options.resource;
     this.#options = options;
     this.#calls = new Calls(options);
+    this.#room = options.room ?? new ListRoom({ bytes: Number.POSITIVE_INFINITY, way: "" });
+    this.#list = options.list ?? this;
+    options.signal.addEventListener("abort", () => this.#room.release(this.#list), { once: true });
     this.#marks = this.resource.create.includes("metadata") ? new ListedMarks() : undefined;
   }
 
@@ -145,7 +151,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       // The list under way began too early to count, whether it fails or not.
       if (this.#listing && this.#listing.startedAt < from)
         await this.#calls.waitFor(Promise.allSettled([this.#listing.done]), request, since);
-      this.#listing ??= this.#list(request.lane);
+      this.#listing ??= this.#readList(request.lane);
       await this.#calls.waitFor(this.#listing.done, request, since);
     }
   }
@@ -181,7 +187,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   async #listAgain(request: ListRequest): Promise<void> {
     const { lists } = this.#inventory;
     while (this.#inventory.lists === lists) {
-      this.#listing ??= this.#list(request.lane);
+      this.#listing ??= this.#readList(request.lane);
       await this.#calls.waitFor(this.#listing.done, request);
     }
   }
@@ -208,7 +214,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     const { keyProof } = this.#options;
     while (this.#nextPage && !keyProof.isProved) await this.#calls.waitFor(this.#nextPage.promise, request);
     if (keyProof.isProved) return;
-    for await (const _ of this.#pages(request)) if (keyProof.isProved) return;
+    const list = {};
+    const reading = this.#room.read(list, this.#title, async (reading) => {
+      for await (const _ of this.#pages(request, reading)) if (keyProof.isProved) return;
+    });
+    await reading.finally(() => this.#room.release(list));
   }
 
   /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
@@ -223,9 +233,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   /** The pages of a list. The ids of each page are reported to the proof of the key. */
-  async *#pages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
+  async *#pages(request: RequestOptions, { onAnswer }: Reading): AsyncGenerator<Page<Remote>> {
     const { client, keyProof } = this.#options;
-    const pages = client.list(this.resource, this.#calls.callOptions(request.signal));
+    const pages = client.list(this.resource, { ...this.#calls.callOptions(request.signal), onAnswer });
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
@@ -236,10 +246,10 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   /** Like `#pages`, for the list under way: `proveKey` waits for them. */
-  async *#sharedPages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
+  async *#sharedPages(request: RequestOptions, reading: Reading): AsyncGenerator<Page<Remote>> {
     this.#nextPage = Promise.withResolvers();
     try {
-      for await (const page of this.#pages(request)) {
+      for await (const page of this.#pages(request, reading)) {
         this.#nextPage.resolve();
         this.#nextPage = Promise.withResolvers();
         yield page;
@@ -335,11 +345,17 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.markedFor(object);
   }
 
+  get #title(): string {
+    return `the list of each ${this.resource.title}`;
+  }
+
   #now = (): number => this.#options.clock.now();
 
-  #list(lane: Lane): { startedAt: number; done: Promise<void> } {
+  #readList(lane: Lane): { startedAt: number; done: Promise<void> } {
     const startedAt = this.#now();
-    const done = this.#readAll(startedAt, { lane, signal: this.#options.signal })
+    const request = { lane, signal: this.#options.signal };
+    const done = this.#room
+      .read(this.#list, this.#title, (reading) => this.#readAll(startedAt, request, reading))
       .catch(failList(this.#options))
       .finally(() => {
         this.#listing = undefined;
@@ -347,14 +363,15 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return { startedAt, done };
   }
 
-  async #readAll(startedAt: number, request: RequestOptions): Promise<void> {
+  async #readAll(startedAt: number, request: RequestOptions, reading: Reading): Promise<void> {
     const { keyProof } = this.#options;
     if (keyProof.problem) await keyProof.ensure();
     const remotes: Remote[] = [];
     const unreadable = new Set<string>();
     let [hadUnreadable, pages] = [false, 0];
-    for await (const page of this.#sharedPages(request)) {
+    for await (const page of this.#sharedPages(request, reading)) {
       pages += 1;
+      reading.add(page.rows);
       remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
       hadUnreadable ||= page.problems.length > 0;

@@ -257,7 +257,4 @@ export class Inventory {
   }
 }
 
-function markedObjectOf(remote: Remote): string | undefined {
-  const mark = ownerMarkOf(remote);
-  return mark && objectOf(mark);
-}
+const markedObjectOf = (remote: Remote): string | undefined => objectOf(ownerMarkOf(remote));

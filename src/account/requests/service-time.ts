@@ -32,10 +32,6 @@ export class ServiceTime {
     if (this.#beginnings.length > SAMPLES) this.#beginnings.shift();
   }
 
-  get isKnown(): boolean {
-    return this.#beginnings.length > 0;
-  }
-
   /** Epoch milliseconds. Uses the clock of this process until the service has answered. */
   now(): number {
     const [latest, second = latest] = this.#beginnings.toSorted((a, b) => b - a);

@@ -1,3 +1,4 @@
+import { ListRoom } from "../../account/requests/list-room.ts";
 import { type AccountConfig, readAccountConfig } from "../../config.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Proxies } from "../../http/proxies.ts";
@@ -38,7 +39,13 @@ export interface Credentials {
   proxies: Proxies;
   requestsPerMinute: number;
   requestSeconds: number;
+  room: ListRoom;
 }
+
+/** One command runs in a process. Whatever it reads of the account, again and again, has this room. */
+const room = new ListRoom({
+  way: "Give the command more memory, such as NODE_OPTIONS=--max-old-space-size=8192, or shorten large texts in the account",
+});
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
@@ -86,7 +93,7 @@ async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
   await apiKey().catch((error: unknown) => {
     throw new CommandError(`Give another file with the API key: ${textOf(error)}`);
   });
-  return { baseURL, apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
+  return { baseURL, apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: undefined, room };
 }
 
 /** Whether flags name the account, so that a mistake in it is one of the command line. */
@@ -153,7 +160,8 @@ async function credentialsOf(
   const { baseURL, apiKey } = await keyOf(object, client, config).catch((error: unknown) => {
     throw unusable(error, ref);
   });
-  return { baseURL, apiKey: async () => apiKey, proxies, requestsPerMinute, requestSeconds, gatewayAccount: ref };
+  const limits = { requestsPerMinute, requestSeconds, room };
+  return { baseURL, apiKey: async () => apiKey, proxies, gatewayAccount: ref, ...limits };
 }
 
 function keyOf(object: AccountKeyObject, client: KubeClient, config: AccountConfig): Promise<AccountKey> {

@@ -1,5 +1,6 @@
+import type { ListRoom, Reading } from "../../account/requests/list-room.ts";
 import { RequestBudget } from "../../account/requests/request-budget.ts";
-import type { Page } from "../../gateway/client.ts";
+import type { CallOptions, Page } from "../../gateway/client.ts";
 import {
   isForbidden,
   isGatewayError,
@@ -10,15 +11,18 @@ import {
 } from "../../gateway/errors.ts";
 import { GatewayReader } from "../../gateway/reader.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "../../gateway/resource.ts";
+import { isReconcileError } from "../../objects/reconcile-error.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { textOf } from "../../runtime/log.ts";
-import { withArticle } from "../../schema/article.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** How often a request is sent if the service answers 429. */
 const ATTEMPTS = 5;
+
+const ONE_BY_ONE = "what has to be read one by one";
 
 /** The account cannot be reached or refuses the key. Any other request would fail as well, so the command ends. */
 export class AccountFailure extends CommandError {}
@@ -27,38 +31,47 @@ export class AccountFailure extends CommandError {}
 export class AccountReader implements AsyncDisposable {
   readonly #client: GatewayReader;
   readonly #budget: RequestBudget;
+  readonly #room: ListRoom;
+  /** All answers that no list has shown. */
+  readonly #singles: Reading;
 
-  constructor({ baseURL, apiKey, proxies, requestsPerMinute, requestSeconds }: Credentials) {
+  constructor({ baseURL, apiKey, proxies, requestsPerMinute, requestSeconds, room }: Credentials) {
     const timeoutMs = requestSeconds * 1000;
     this.#client = new GatewayReader({ baseURL, apiKey, proxies, timeoutMs, userAgent: OPERATOR_NAME });
     this.#budget = new RequestBudget({ perMinute: requestsPerMinute, clock: systemClock });
+    this.#room = room;
+    this.#singles = room.begin(this, ONE_BY_ONE);
   }
 
   /** All rows, each id once. Throws CommandError. `onRows` gets the number of rows read so far. */
   list(resource: Resource, onRows: (count: number) => void = () => {}): Promise<Remote[]> {
-    return this.#patiently(`list ${resource.path}`, async () => {
-      const rows = new Map<string, Remote>();
-      const pages = this.#client.list(resource);
-      let isLast = false;
-      while (!isLast) {
-        await this.#budget.acquire("sync");
-        const { value: page } = await pages.next();
-        for (const row of page ? rowsOf(resource, page) : []) rows.set(row.id, row);
-        onRows(rows.size);
-        isLast = page?.last ?? true;
-      }
-      return [...rows.values()];
-    });
+    return this.#patiently(`list ${resource.path}`, () =>
+      this.#room.read(resource.name, `the list of each ${resource.title}`, (reading) =>
+        this.#rows(resource, reading, onRows),
+      ),
+    );
+  }
+
+  async #rows(resource: Resource, reading: Reading, onRows: (count: number) => void): Promise<Remote[]> {
+    const rows = new Map<string, Remote>();
+    const pages = this.#client.list(resource, { onAnswer: reading.onAnswer });
+    let isLast = false;
+    while (!isLast) {
+      await this.#budget.acquire("sync");
+      const { value: page } = await pages.next();
+      for (const row of page ? rowsOf(resource, page) : []) rows.set(row.id, row);
+      reading.add(page?.rows);
+      onRows(rows.size);
+      isLast = page?.last ?? true;
+    }
+    return [...rows.values()];
   }
 
   /** Undefined: the account has no such remote. */
   get(resource: Resource, id: string): Promise<Remote | undefined> {
     return this.#patiently(`read ${resource.path}/${id}`, async () => {
       await this.#budget.acquire("edit");
-      return this.#client.get(resource, id).catch((error) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      return this.#one((options) => this.#client.get(resource, id, options), undefined);
     });
   }
 
@@ -66,14 +79,29 @@ export class AccountReader implements AsyncDisposable {
   module(module: Module, owner: ModuleOwner): Promise<object | null> {
     return this.#patiently(`read the ${module.title}`, async () => {
       await this.#budget.acquire("sync");
-      return this.#client.getModule(module, owner).catch((error) => {
-        if (isNotFound(error)) return null;
-        throw error;
-      });
+      return this.#one((options) => this.#client.getModule(module, owner, options), null);
     });
   }
 
-  [Symbol.asyncDispose] = (): Promise<void> => this.#client.close();
+  [Symbol.asyncDispose] = (): Promise<void> => {
+    this.#room.release(this);
+    return this.#client.close();
+  };
+
+  async #one<T, None>(read: (options: CallOptions) => Promise<T>, none: None): Promise<T | None> {
+    const arriving = {};
+    try {
+      const answer = await this.#room.read(arriving, ONE_BY_ONE, ({ onAnswer }) => read({ onAnswer }));
+      this.#singles.add(answer);
+      this.#singles.keep();
+      return answer;
+    } catch (error) {
+      if (isNotFound(error)) return none;
+      throw error;
+    } finally {
+      this.#room.release(arriving);
+    }
+  }
 
   async #patiently<T>(what: string, read: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
@@ -95,6 +123,7 @@ function rowsOf({ title }: Resource, { rows, problems: [bad] }: Page<Remote>): r
 function problemOf(error: unknown, what: string): unknown {
   if (isUnauthorized(error)) return new AccountFailure(`Replace the API key: ${textOf(error)}`);
   if (isForbidden(error)) return new CommandError(`Use an API key with the right to ${what}: ${textOf(error)}`);
+  if (isReconcileError(error)) return new CommandError(error.message);
   if (!isGatewayError(error) || error.fault) return error;
   if (error.code === NO_API_KEY) return new AccountFailure(`Give another API key: ${textOf(error)}`);
   if (error.status === undefined) return new AccountFailure(`The account cannot be reached: ${textOf(error)}`);

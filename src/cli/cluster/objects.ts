@@ -3,7 +3,7 @@ import { customResources } from "../../kinds/index.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isKindAbsent } from "../../runtime/connection/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../runtime/object.ts";
-import { FINALIZER, GROUP, VERSION } from "../../schema/contract.ts";
+import { GROUP, VERSION } from "../../schema/contract.ts";
 import { type CustomResource, isMadeByOperator } from "../../schema/define.ts";
 import { selects } from "../../schema/label-selector.ts";
 
@@ -56,8 +56,5 @@ async function objectsOf(
     throw error;
   }
 }
-
-export const hasFinalizer = ({ object }: OwnObject): boolean =>
-  object.metadata.finalizers?.includes(FINALIZER) ?? false;
 
 export const nameOf = ({ resource, ref }: OwnObject): string => `${resource.kind} ${ref.namespace}/${ref.name}`;

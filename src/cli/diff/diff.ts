@@ -1,7 +1,7 @@
 import { readAccountConfig } from "../../config.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
-import { idFromSpec } from "../../objects/identity.ts";
+import { idFromSpec, listedID } from "../../objects/identity.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { readRemote } from "../../plan/account-of-copy.ts";
 import { ClusterCopy, type ClusterSource } from "../../plan/cluster-copy.ts";
@@ -105,7 +105,7 @@ export async function compare(kind: Kind, object: ManagedObject, sides: Sides): 
 /** Reads the remote. For an entry: the remote that has the list. For modules: the remote that has the modules. */
 async function remoteOf(kind: Kind, id: string, { reader, problems, remotes }: Sides) {
   const resource = listOf(kind);
-  const [listed = id] = kind.location.type === "entry" ? id.split("/") : [id];
+  const listed = listedID(kind, id);
   const known = [...(remotes ?? [])].find(([{ resource: one }]) => one === resource)?.[1];
   const row = known?.find((one) => one.id === listed) ?? (resource && (await reader.get(resource, listed)));
   const rows = new Map(resource ? [[resource.name, row ? [row] : []]] : []);

@@ -1,5 +1,5 @@
 import type { ComparedField } from "../../plan/comparison.ts";
-import { coloured, paragraph } from "../terminal/colour.ts";
+import { paragraph, titleLines } from "../terminal/colour.ts";
 import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
 import type { Colour, Line } from "../terminal/line.ts";
 import type { Screen } from "../terminal/output.ts";
@@ -39,13 +39,13 @@ function linesOf(object: ComparedObject, terminal: Screen): Line[] {
   if (!inAccount) {
     const missing = id === undefined ? "is not in the account yet" : "is not in the account";
     return [
-      coloured(`${title} ${missing}`, "red", terminal),
+      ...titleLines(`${title} ${missing}`, "red", terminal),
       ...(reason === undefined ? [] : paragraph(`${reason}: ${message}`, "  ", undefined, terminal)),
     ];
   }
   const isSame = fields.every(({ state }) => state !== "differs");
   return [
-    coloured(isSame ? `${title} is as the spec says` : title, isSame ? "green" : undefined, terminal),
+    ...titleLines(isSame ? `${title} is as the spec says` : title, isSame ? "green" : undefined, terminal),
     ...parts.flatMap((part) => partOf(part, fields, terminal)),
   ];
 }
@@ -53,7 +53,7 @@ function linesOf(object: ComparedObject, terminal: Screen): Line[] {
 function partOf({ state, title, colour }: Part, fields: readonly ComparedField[], terminal: Screen): Line[] {
   const found = fields.filter((field) => field.state === state);
   if (found.length === 0) return [];
-  return [coloured(`  ${title}`, colour, terminal), ...fieldLines(found.map(lineOf), terminal)];
+  return [...paragraph(title, "  ", colour, terminal), ...fieldLines(found.map(lineOf), terminal)];
 }
 
 function lineOf(field: ComparedField): FieldLine {

@@ -9,7 +9,7 @@ import {
 import { textOf } from "../../runtime/log.ts";
 import { type ClusterFlags, type Connected, connect } from "../cluster/connect.ts";
 import { painted } from "../terminal/colour.ts";
-import type { Line } from "../terminal/line.ts";
+import { type Line, wrappedLines } from "../terminal/line.ts";
 import { type OutputFlags, print } from "../terminal/output.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { checkDefinitions } from "./definitions.ts";
@@ -34,7 +34,7 @@ export async function doctor(flags: ClusterFlags & OutputFlags, terminal: Termin
       (error: unknown) => ({ name, ok: false, message: textOf(error), below: belowOf(error) }),
     );
     found.push(finding);
-    if (flags.output === undefined) terminal.say(linesOf(finding));
+    if (flags.output === undefined) terminal.say(wrappedLines(linesOf(finding), terminal.columns));
   }
   print({ value: () => ({ checks: found.map(toJSON) }), lines: () => [] }, flags, terminal);
   return found.every(({ ok }) => ok) ? 0 : 1;

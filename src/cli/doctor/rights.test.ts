@@ -28,7 +28,7 @@ test("without a list of namespaces, rights are needed in all of them, and some o
   expect(all).toContain("get namespaces * *");
   expect(all).toContain("get customresourcedefinitions tcpedges.tunnelgateway.dev *");
   expect(all).toContain("create tunnelsessions * *");
-  expect(all).toContain("get secrets tunnel-gateway-operator-intent-key home");
+  expect(all).toContain("get secrets tunnel-gateway-operator-state home");
   expect(all.filter((right) => right.includes("leases")).sort()).toEqual([
     "create leases * *",
     "delete leases tunnel-gateway-operator.home *",
@@ -46,7 +46,7 @@ test("with a list of namespaces, no right is needed outside of them", () => {
   expect(some).toContain("watch agentcommands * home");
   expect(some.filter((right) => right.endsWith(" *"))).toEqual([]);
   expect(some.filter((right) => right.includes("leases"))).toEqual([]);
-  const key = "tunnel-gateway-operator-intent-key";
+  const key = "tunnel-gateway-operator-state";
   const secrets = some.filter((right) => /secrets .* home/.test(right));
   expect(secrets).toEqual(["create secrets * home", `get secrets ${key} home`, `patch secrets ${key} home`]);
 });

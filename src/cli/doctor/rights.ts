@@ -9,11 +9,11 @@ import {
   dnsEndpointGrants,
   type Grant,
   installationGrants,
-  intentKeyGrants,
   leaseGrants,
   operatorGrants,
   secretWatchGrants,
   secretWriteGrants,
+  stateGrants,
   unwatchedLeaseGrants,
 } from "../../schema/access.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
@@ -84,7 +84,7 @@ export function neededRights({
   const watched: (string | undefined)[] = everywhere ? [undefined] : [...watchNamespaces];
   const watchesHome = everywhere || watchNamespaces.includes(podNamespace ?? "");
   const atHome = [
-    ...intentKeyGrants(),
+    ...stateGrants(),
     ...(watchesHome ? [] : commandGrants(customResources)),
     ...(leaderElection ? leaseRights(installation, watchesHome) : []),
   ];

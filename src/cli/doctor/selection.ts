@@ -1,7 +1,7 @@
+import { hasFinalizer } from "../../objects/object.ts";
 import { has, INSTALLATIONS, installationOf, type Scope } from "../../operator/installations/record.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { type Lease, leases } from "../../runtime/process/lease.ts";
-import { FINALIZER } from "../../schema/contract.ts";
 import { everything, selects } from "../../schema/label-selector.ts";
 import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
 import { isHeld } from "../cluster/running-operator.ts";
@@ -22,7 +22,7 @@ export async function checkSelection(
   const { items } = await client.listAll<Lease>(leases, { labelSelector: INSTALLATIONS });
   const running = items.flatMap((lease) => (isHeld(lease.spec, now) ? (installationOf(lease) ?? []) : []));
   const lost = all
-    .filter(({ object }) => object.metadata.finalizers?.includes(FINALIZER))
+    .filter(({ object }) => hasFinalizer(object))
     .filter(({ object }) => !selects(config.watchSelector, object.metadata.labels))
     .filter(({ object }) => !running.some((installation) => has(installation, object)));
   if (lost.length === 0) return "each object that was managed belongs to an installation";

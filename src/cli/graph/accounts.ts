@@ -15,6 +15,12 @@ export function accountOf({ metadata, spec, status }: ManagedObject, defaults: R
   return spec.accountRef?.name ?? (defaults.has(metadata.namespace) ? DEFAULT_ACCOUNT : "");
 }
 
+/** `<namespace>/<name>` of the GatewayAccount of an object. Empty for the operator's own credentials. */
+export function credentialsOf(object: ManagedObject, defaults: ReadonlySet<string>): string {
+  const account = accountOf(object, defaults);
+  return account && `${object.metadata.namespace}/${account}`;
+}
+
 /** Which account is meant, and what is known of it. */
 interface Known {
   sharers: Sharers;
@@ -30,15 +36,11 @@ interface Known {
  * is of one account only.
  */
 export function membersOf({ sharers, objects, remotes, defaults }: Known): (object: ManagedObject) => boolean {
-  const credentialsOf = (object: ManagedObject): string => {
-    const account = accountOf(object, defaults);
-    return account && `${object.metadata.namespace}/${account}`;
-  };
   const leading = new Set(sharers.names);
   for (const [kind, all] of objects) {
     const ids = new Set(remotes.get(kind)?.map(({ id }) => id));
-    for (const object of all) if (ids.has(object.status?.id ?? "")) leading.add(credentialsOf(object));
+    for (const object of all) if (ids.has(object.status?.id ?? "")) leading.add(credentialsOf(object, defaults));
   }
   if (sharers.areGiven && leading.size === 0) leading.add("");
-  return (object) => leading.has(credentialsOf(object));
+  return (object) => leading.has(credentialsOf(object, defaults));
 }

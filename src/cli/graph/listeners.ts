@@ -13,7 +13,7 @@ interface Node {
 }
 
 /** Whether remotes of a kind listen at addresses. */
-export const isListener = ({ spec }: Kind): boolean => "hostports" in spec.shape;
+export const isListener = ({ listensOn }: Kind): boolean => listensOn !== undefined;
 
 /**
  * Connects edges with the domains at whose host they listen. A host belongs to the domain of the same name, or else to

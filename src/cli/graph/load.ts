@@ -129,6 +129,13 @@ export function graphWith(
   return graphOf(remotes, ours, { isRead, sessions });
 }
 
+/** The graph of the objects that are not in this one, as the cluster alone knows them: those of other accounts. */
+export function graphBeside({ nodes }: Graph, { objects, isRead }: ReadObjects): Graph {
+  const known = new Set(nodes.map(({ object }) => object));
+  const others = new Map([...objects].map(([kind, all]) => [kind, all.filter((object) => !known.has(object))]));
+  return graphOf(new Map(), others, { isRead });
+}
+
 /** The remotes of each kind whose list can be read, with their owner marks. Throws CommandError if no list can be read. */
 export async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
   await using reader = new AccountReader(credentials);

@@ -1,5 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import type { tunnelSessions } from "../../gateway/resources/index.ts";
+import { counted } from "../../schema/nouns.ts";
 
 export type TunnelSession = Remote<typeof tunnelSessions.wire>;
 
@@ -13,8 +14,7 @@ export interface SessionGroup {
 export const sessionsOf = (groups: readonly SessionGroup[], id: string | undefined): readonly TunnelSession[] =>
   (id && groups.find(({ credential }) => credential === id)?.sessions) || [];
 
-export const sessionsUse = (count: number): string =>
-  `${count} tunnel ${count === 1 ? "session uses" : "sessions use"}`;
+export const sessionsUse = (count: number): string => counted(count, "tunnel session uses", "tunnel sessions use");
 
 /** By credential, those with most sessions first. */
 export function groupsOf(sessions: readonly TunnelSession[]): SessionGroup[] {

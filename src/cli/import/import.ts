@@ -1,13 +1,20 @@
 import { join } from "node:path";
+import { readAccountConfig } from "../../config.ts";
 import { ownerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
+import type { ManagedObject } from "../../objects/object.ts";
 import { ownerOf as ownerInMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { isUnreachable, KubeError } from "../../runtime/connection/errors.ts";
+import { customResourceOf } from "../../schema/common.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { counted } from "../../schema/nouns.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
+import { connect } from "../cluster/connect.ts";
+import { typeOf } from "../cluster/objects.ts";
 import { commentedOut, linesOf, streamOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { writeFiles } from "./files.ts";
@@ -38,17 +45,13 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
   await using reader = new AccountReader(credentials);
   const problems: string[] = [];
   const found = await readSelected(reader, selection, { terminal, problems });
+  const existing = await objectsWhereTheyGo([...found.keys()], flags);
   const imported = [...found].flatMap(([kind, remotes]): Imported[] => {
     const chosen = remotes.filter((remote) => selection.matches(kind, remote));
-    const names = namesOf(
-      kind,
-      chosen,
-      source,
-      takenNames(
-        remotes.filter((remote) => !selection.matches(kind, remote)),
-        flags,
-      ),
-    );
+    const leftOut = remotes.filter((remote) => !selection.matches(kind, remote));
+    const objects = existing?.get(kind);
+    const taken = objects ? takenBy(objects, chosen) : namesInMarks(leftOut, flags);
+    const names = namesOf(kind, chosen, source, taken);
     const named = chosen.map((remote) => ({ kind, remote, name: names.get(remote.id) ?? remote.id }));
     return named.sort((one, other) => (one.name < other.name ? -1 : 1));
   });
@@ -86,15 +89,48 @@ function tellOfTerraform(
   terminal: Terminal,
 ): void {
   if (output === undefined)
-    terminal.warn(["Add to the configuration of Terraform, in place of the resources:", ...removed.split("\n")]);
+    terminal.warn([
+      "Add to the configuration of Terraform, in place of the resources:",
+      ...removed.split("\n").map((text) => ({ text, isWhole: true as const })),
+    ]);
   else if (removed !== "")
     terminal.warn(`Move ${join(output, "removed.tf")} to the configuration of Terraform, in place of the resources`);
   if (others.length > 0) terminal.warn(`Not of this service, and left to Terraform: ${others.join(", ")}`);
 }
 
+/**
+ * The objects of these kinds in the namespace that the manifests are for, else in that of the kubeconfig context.
+ * Undefined: there is no cluster, or they cannot be read. The command works without.
+ */
+async function objectsWhereTheyGo(
+  kinds: readonly Kind[],
+  flags: ImportFlags,
+): Promise<ReadonlyMap<Kind, readonly ManagedObject[]> | undefined> {
+  const { context, kubeconfig } = flags;
+  try {
+    await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: kubeconfig }), context });
+    const where = { namespace: flags.namespace ?? cluster.namespace, deadlineSeconds: 5 };
+    const lists = kinds.map(async (kind) => {
+      const { items } = await cluster.client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), where);
+      return [kind, items] as const;
+    });
+    return new Map(await Promise.all(lists));
+  } catch (error) {
+    if (error instanceof CommandError || error instanceof KubeError || isUnreachable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Names of objects that have or adopt none of these remotes. */
+function takenBy(objects: readonly ManagedObject[], chosen: readonly Remote[]): Set<string> {
+  const ids = new Set<unknown>(chosen.map(({ id }) => id));
+  const others = objects.filter(({ spec, status }) => !ids.has(status?.id) && !ids.has(spec.adopt?.id));
+  return new Set(others.map(({ metadata }) => metadata.name));
+}
+
 /** Names of objects whose remotes are left out, from the owner marks of these remotes. */
-function takenNames(leftOut: readonly Remote[], { namespace }: ImportFlags): Set<string> {
-  const marks = leftOut.flatMap((remote) => ownerMarkOf(remote) ?? []).map(ownerInMark);
+function namesInMarks(leftOut: readonly Remote[], { namespace }: ImportFlags): Set<string> {
+  const marks = leftOut.flatMap((remote) => ownerInMark(ownerMarkOf(remote)) ?? []);
   const near = marks.filter((mark) => namespace === undefined || mark.namespace === namespace);
   return new Set(near.map(({ name }) => name));
 }
@@ -172,11 +208,11 @@ function report(
   const secrets = manifests.flatMap((manifest) => manifest.secrets).length;
   const where = output === undefined ? "" : ` to ${output}`;
   terminal.warn(
-    `${manifests.length} ${manifests.length === 1 ? "object" : "objects"} written${where}${problems.length > 0 ? "; this is not all:" : ""}`,
+    `${counted(manifests.length, "object")} written${where}${problems.length > 0 ? "; this is not all:" : ""}`,
   );
   if (secrets > 0)
     terminal.warn(
-      `${secrets} of them ${secrets === 1 ? "is" : "are"} only observed until you fill in ${secrets === 1 ? "its Secret" : "their Secrets"}${output ? ": see secrets.yaml.example there" : ", at the end"}`,
+      `${counted(secrets, "of them is", "of them are")} only observed until you fill in ${secrets === 1 ? "its Secret" : "their Secrets"}${output ? ": see secrets.yaml.example there" : ", at the end"}`,
     );
   for (const problem of problems) terminal.warn(problem);
   return problems.length > 0 ? 1 : 0;

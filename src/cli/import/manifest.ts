@@ -10,6 +10,7 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { snakeCase } from "../../schema/wire/names.ts";
 import { type SpecSources, toSpec } from "../../schema/wire/spec.ts";
 import { kubernetesYAML, streamOf } from "../terminal/kubernetes-yaml.ts";
+import { wrapped } from "../terminal/wrapped.ts";
 
 /** One remote that is imported, with the name of its object. */
 export interface Imported {
@@ -156,13 +157,17 @@ function requiredOutput({ kind, output, spec }: Kind, name: string): object {
   return isRequired ? { [field]: `${kind.toLowerCase()}-${name}` } : {};
 }
 
+/** The width of a comment, so that a line with it has 80 characters at most. */
+const COMMENT = 78;
+
 function notesOf(secrets: readonly NeededSecret[], leftOut: readonly string[]): string[] {
-  return [
+  const notes = [
     ...secrets.map(
       ({ name }) => `Only observed, until you fill in Secret ${name}: then remove the line with managementPolicy.`,
     ),
     ...leftOut.map((path) => `Left out, since the account has a value that no spec can have: spec.${path}`),
   ];
+  return notes.flatMap((note) => wrapped(note, COMMENT));
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

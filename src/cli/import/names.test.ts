@@ -23,11 +23,17 @@ describe("names", () => {
     const both = namesOf(IPPolicy, [two, one], "description");
     expect(alone.get("ipp_B")).toBe("office");
     expect(both.get("ipp_B")).toBe("office");
-    expect(both.get("ipp_A")).toMatch(/^office-[0-9a-f]{8}$/);
+    expect(both.get("ipp_A")).toMatch(/^office-[0-9a-f]{4}$/);
   });
 
   it("of existing objects are not used again", () => {
     expect(namesOf(IPPolicy, [one], "description", new Set(["office"])).get("ipp_B")).toMatch(/^office-/);
+  });
+
+  it("have a suffix that is no longer than needed", () => {
+    const [short = ""] = namesOf(IPPolicy, [one], "description", new Set(["office"])).values();
+    const [longer] = namesOf(IPPolicy, [one], "description", new Set(["office", short])).values();
+    expect(longer).toMatch(new RegExp(`^${short}[0-9a-f]$`));
   });
 
   it.each([

@@ -47,7 +47,7 @@ export function namesOf(
   for (const remote of remotes.toSorted(byAge)) {
     const id = String(remote["id"]);
     const wanted = legal(textFor(kind, remote, source)) || legal(id);
-    const name = used.has(wanted) ? withSuffix(wanted, id) : wanted;
+    const name = used.has(wanted) ? withSuffix(wanted, id, used) : wanted;
     used.add(name);
     names.set(id, name);
   }
@@ -77,7 +77,12 @@ function byAge(one: Answer, other: Answer): number {
   return left < right ? -1 : 1;
 }
 
-function withSuffix(name: string, id: string): string {
-  const suffix = createHash("sha256").update(id).digest("hex").slice(0, 8);
-  return `${name.slice(0, LONGEST - 9).replace(/-+$/, "")}-${suffix}`;
+/** The shortest of four characters or more that makes the name another one than those that are used. */
+function withSuffix(name: string, id: string, used: ReadonlySet<string>): string {
+  const digest = createHash("sha256").update(id).digest("hex");
+  const withSome = (length: number): string =>
+    `${name.slice(0, LONGEST - length - 1).replace(/-+$/, "")}-${digest.slice(0, length)}`;
+  let length = 4;
+  while (used.has(withSome(length))) length += 1;
+  return withSome(length);
 }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { kubeOf } from "../../../test/fakes/cli/kube.ts";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
@@ -107,7 +108,7 @@ function expectMoved(): void {
 test("the object of the other cluster has the remote and its mark, and the old object is gone", async () => {
   await moveWhole();
   expectMoved();
-  expect(ownerMarkOf(remote() ?? {})).toBe("green/team-a/office");
+  expect(ownerIn(remote() ?? {})).toBe("green/team-a/office");
   expect(reported).toEqual([
     "Released IPPolicy team-a/office to prod/green/team-a/office",
     `Removed the owner mark of IPPolicy team-a/office from ${id}`,
@@ -209,7 +210,7 @@ test("the old cluster continues when the release is withdrawn", async () => {
   expect(remote()?.["description"]).toBe("edited");
   green.mayAdopt = true;
   await green.settle(known(green) as ManagedObject);
-  expect(ownerMarkOf(remote() ?? {})).toBe("blue/team-a/office");
+  expect(ownerIn(remote() ?? {})).toBe("blue/team-a/office");
 });
 
 test("nothing is changed when the API server of the other cluster refuses the new object", async () => {
@@ -217,7 +218,7 @@ test("nothing is changed when the API server of the other cluster refuses the ne
   parts.there.create = () => Promise.reject(new CommandError("no such field"));
   await expect(moveWhole(parts)).rejects.toThrow("no such field");
   expect(known(blue)?.metadata.annotations?.[annotations.releaseTo]).toBeUndefined();
-  expect(ownerMarkOf(remote() ?? {})).toBe("blue/team-a/office");
+  expect(ownerIn(remote() ?? {})).toBe("blue/team-a/office");
 });
 
 test.each(["red/team-z/office", "red/team-a/office"])("the mark %s of another object is not removed", async (mark) => {
@@ -241,7 +242,7 @@ test.each([
     green.mayAdopt = false;
     await moveWhole(parts).catch((error: unknown) => error);
     const now = blue.gateway.remote(kind.resource, shared) ?? {};
-    expect(ownerMarkOf(now)).toBeUndefined();
+    expect(ownerIn(now)).toBeUndefined();
     expect(now).toMatchObject({ backends });
   },
 );

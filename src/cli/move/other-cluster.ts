@@ -78,11 +78,11 @@ async function removeMark({ move, tell }: MoveParts, { old, next }: Prepared, ac
   if (owner !== textOf(move.from) && next && owner === textOf(move.to)) return;
   const refused = `${titleOf(move, move.from)} cannot give ${id} away: its owner mark names ${ownerTextOf(mark)}`;
   if (owner !== textOf(move.from)) throw new CommandError(refused);
-  if (ownerOf(mark).cluster !== account.clusterID)
+  if (ownerOf(mark)?.cluster !== account.clusterID)
     throw new CommandError(
       `${refused}. If the operator of this cluster has that CLUSTER_ID, set it for the command too`,
     );
-  refuseFixedMark(move, id, mark);
+  refuseFixedMark(move, id, account.clusterID);
   const reason = await account.removeOwnerMark(move.kind, old, mark);
   if (reason !== undefined) throw new CommandError(`The mark of ${id} was not removed: ${reason}`);
   tell(`Removed the owner mark of ${titleOf(move, move.from)} from ${id}`);
@@ -98,9 +98,9 @@ async function askToLook({ there, move }: MoveParts, { metadata: { resourceVersi
   });
 }
 
-function refuseFixedMark({ kind: { resource } }: Move, id: string, mark: string): void {
+function refuseFixedMark({ kind: { resource } }: Move, id: string, cluster: string): void {
   if (updateMembers(resource).includes("metadata")) return;
   throw new CommandError(
-    `Set formerClusterIDs: ["${ownerOf(mark).cluster}"] in the other cluster: the mark of ${id} cannot be removed`,
+    `Set formerClusterIDs: ["${cluster}"] in the other cluster: the mark of ${id} cannot be removed`,
   );
 }

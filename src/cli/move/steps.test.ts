@@ -155,7 +155,7 @@ describe("nothing is changed", () => {
       "when the new name is taken",
       office,
       () => scene.cluster.apply(IPPolicy, "office", {}, { namespace: "team-b" }),
-      /^Choose another name, or delete IPPolicy team-b\/office first/,
+      /^Choose another name: IPPolicy team-b\/office exists/,
     ],
     [
       "when the object is paused",

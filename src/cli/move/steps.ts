@@ -3,9 +3,9 @@ import { conditionOf, isDeleting, isPaused, type ManagedObject, releasedTo } fro
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
-import { withArticle } from "../../schema/article.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
 import { type Wait, WaitTimeout } from "../cluster/wait.ts";
@@ -71,7 +71,7 @@ export async function prepareMove({ client, there, move }: Clusters): Promise<Pr
   }
   refuseImmovable(move, old);
   if (next && !isNextObject(next, move, old))
-    throw new CommandError(`Choose another name, or delete ${titleOf(move, move.to)} first: it exists already`);
+    throw new CommandError(`Choose another name: ${titleOf(move, move.to)} exists already`);
   const byID = next ? new Map<string, string>() : await idsForNames({ client, there, move }, old);
   if (!next) await refuseMissingSecrets(there, move, old);
   return { old, next, manifest: movedManifest(move, old, byID), byID };

@@ -43,9 +43,8 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
 
 /** By the namespace of the object, or the one in the owner mark. What nobody manages belongs to no namespace. */
 function isMeant(node: Node, scope: Scope): boolean {
-  const mark = markOf(node);
-  if (!node.object && mark === undefined) return true;
-  return includes(scope, node.object?.metadata.namespace ?? ownerOf(mark ?? "").namespace);
+  const { namespace } = node.object?.metadata ?? ownerOf(markOf(node)) ?? {};
+  return namespace === undefined || includes(scope, namespace);
 }
 
 function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
@@ -64,11 +63,21 @@ function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: 
       .map((node) => ({ node, why: "the remote is gone" })),
     ...remotes.filter((node) => !isMarked(node)).map(whyOf),
   ];
-  const lines = found.map(({ node, why }) => ({ node, cells: [...cellsOf(node, graph), why], more: { why } }));
+  const lines = found.map(({ node, why }) => ({
+    node,
+    cells: [...cellsOf(node, graph), `${why}${deletedFirst(node, remotes)}`],
+    more: { why },
+  }));
   printNodes(["What", "Namespace", "ID", "Used by", "Why"], lines, flags, terminal);
   if (clusterID === undefined) problems.push("Set CLUSTER_ID: the uid of kube-system cannot be read");
   if (lines.length === 0 && problems.length === 0) terminal.warn(`There are no orphans in ${placeOf(scope)}`);
   return reportPartial(problems, terminal);
+}
+
+/** What `--delete` deletes before this one: the orphans that use it. */
+function deletedFirst(node: Node, remotes: readonly Node[]): string {
+  const users = usersOf(node).filter((user) => remotes.includes(user));
+  return users.length > 0 ? `; --delete begins with ${users.map((user) => titleOf(user)).join(", ")}` : "";
 }
 
 /** The name that an object of a remote had may be taken by now, so names are made as for any other remote. */
@@ -136,8 +145,8 @@ function isOurs(
   { kind, clusterID, isUnmanaged }: { kind: Kind; clusterID: string | undefined; isUnmanaged: boolean },
 ): boolean {
   if (mark === undefined) return isUnmanaged;
-  const { cluster, namespace } = ownerOf(mark);
-  return cluster === clusterID && isRead(kind, namespace);
+  const owner = ownerOf(mark);
+  return owner !== undefined && owner.cluster === clusterID && isRead(kind, owner.namespace);
 }
 
 /** Objects whose remote is gone. An object does not count if the list of its remotes failed. */

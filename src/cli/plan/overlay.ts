@@ -4,7 +4,7 @@ import type { KubeClient, MergePatch } from "../../runtime/connection/client.ts"
 import { isForbidden, isInvalid, isNotFound, KubeError } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
 import { keyOf } from "../../runtime/object.ts";
-import { customResourceOf, initialManagedStatus } from "../../schema/common.ts";
+import { columnsOf, customResourceOf, initialStatus } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { duplicate, type Manifest } from "./manifests.ts";
@@ -86,24 +86,24 @@ async function applied(
     const answer = before
       ? await client.patchMerge<ManagedObject>(type, given.metadata, patch, STRICT)
       : await client.create<ManagedObject>(type, given, STRICT);
-    return asStored(answer, before);
+    return asStored(kind, answer, before);
   } catch (error) {
     // A namespace that the manifests create does not exist yet.
     if (isInvalid(error) || !(isForbidden(error) || isNotFound(error))) throw error;
     refuseUnknown(kind, given);
-    return asStored(checked(kind, before ? withNextGeneration(merged(before, patch)) : given), before);
+    return asStored(kind, checked(kind, before ? withNextGeneration(merged(before, patch)) : given), before);
   }
 }
 
 /** As the API server would store it, with what it gives to each object. */
-function asStored(object: ManagedObject, before: ManagedObject | undefined): ManagedObject {
+function asStored(kind: Kind, object: ManagedObject, before: ManagedObject | undefined): ManagedObject {
   const key = overlayKey(object);
   const created = { uid: `uid of ${key}`, generation: 1, creationTimestamp: new Date().toISOString() };
   const metadata = { ...created, ...object.metadata, resourceVersion: before?.metadata.resourceVersion ?? "1" };
   return {
     ...object,
     metadata,
-    status: before?.status ?? object.status ?? { ...initialManagedStatus },
+    status: before?.status ?? object.status ?? initialStatus(columnsOf(kind)),
   } as ManagedObject;
 }
 

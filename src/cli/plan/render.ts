@@ -1,6 +1,6 @@
 import type { Action, Block } from "../../plan/blocks.ts";
 import type { FieldChange } from "../../plan/field-changes.ts";
-import { coloured, paragraph } from "../terminal/colour.ts";
+import { paragraph, titleLines } from "../terminal/colour.ts";
 import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
 import type { Colour, Line } from "../terminal/line.ts";
 import type { Screen } from "../terminal/output.ts";
@@ -46,7 +46,7 @@ function linesOf(block: Block, terminal: Screen): Line[] {
   const { sign, colour } = SIGNS[action];
   const title = `${sign.padEnd(3)} ${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;
   return [
-    coloured(interrupts ? `${title}: interrupts traffic` : title, colour, terminal),
+    ...titleLines(interrupts ? `${title}: interrupts traffic` : title, colour, terminal),
     ...fieldLines(
       fields.map((field) => fieldLine(field, action)),
       terminal,

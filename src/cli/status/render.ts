@@ -1,3 +1,4 @@
+import { counted } from "../../schema/nouns.ts";
 import { ageOf } from "../terminal/age.ts";
 import { painted } from "../terminal/colour.ts";
 import type { Colour, Line } from "../terminal/line.ts";
@@ -79,16 +80,16 @@ function sentenceOf(summary: Summary, place: string): string {
   const { installations, accounts, objects, drifted, paused, waiting, attention } = summary;
   const all = objects.reduce((sum, one) => sum + one.all, 0);
   const unfit = [
-    countOf(attention.length, "needs a person", "need a person"),
-    countOf(waiting.length, "waits", "wait"),
-    countOf(paused.length, "is paused", "are paused"),
-    countOf(drifted.length, "differs from the account", "differ from the account"),
-    countOf(
+    ifAny(attention.length, "needs a person", "need a person"),
+    ifAny(waiting.length, "waits", "wait"),
+    ifAny(paused.length, "is paused", "are paused"),
+    ifAny(drifted.length, "differs from the account", "differ from the account"),
+    ifAny(
       accounts.filter(({ ready }) => ready === "False").length,
       "account cannot be used",
       "accounts cannot be used",
     ),
-    countOf(
+    ifAny(
       installations.filter(({ isLeading }) => !isLeading).length,
       "operator does not lead",
       "operators do not lead",
@@ -99,8 +100,7 @@ function sentenceOf(summary: Summary, place: string): string {
   return all === 1 ? `All is well: the one object in ${place} is Ready` : `All is well: all ${all} objects are Ready`;
 }
 
-const countOf = (count: number, one: string, many: string): string =>
-  count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
+const ifAny = (count: number, one: string, many: string): string => (count === 0 ? "" : counted(count, one, many));
 
 type Row = readonly string[];
 
@@ -140,11 +140,13 @@ function trafficOf(
   now: number,
 ): string {
   if (requestsInLastMinute === undefined) return "";
-  const budget = requestsPerMinute ? ` of ${requestsPerMinute}` : "";
+  const requests = requestsPerMinute
+    ? `${requestsInLastMinute} of ${counted(requestsPerMinute, "request")}`
+    : counted(requestsInLastMinute, "request");
   const listed = lastList === undefined ? "not listed yet" : `listed ${ageOf(lastList, now)} ago`;
   const pause = pausedUntil === undefined ? "" : `, paused by the service until ${pausedUntil}`;
-  const queue = waiting === undefined ? "" : `, ${waiting} wait for their turn`;
-  return `${requestsInLastMinute}${budget} requests in the last minute${queue}, ${listed}${pause}`;
+  const queue = waiting === undefined ? "" : `, ${counted(waiting, "waits for its turn", "wait for their turn")}`;
+  return `${requests} in the last minute${queue}, ${listed}${pause}`;
 }
 
 const objectRow = ({ kind, all, ready, others }: Summary["objects"][number]): Row => [

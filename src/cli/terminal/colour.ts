@@ -16,4 +16,9 @@ export const paragraph = (
   indent: string,
   colour: Colour | undefined,
   terminal: Pick<Terminal, "columns">,
-): Line[] => wrapped(text, terminal.columns, indent).map((line) => painted(line, colour));
+  below = indent,
+): Line[] => wrapped(text, terminal.columns, indent, below).map((line) => painted(line, colour));
+
+/** The title of what stands below it. What does not fit goes on further in than that. */
+export const titleLines = (text: string, colour: Colour | undefined, terminal: Pick<Terminal, "columns">): Line[] =>
+  paragraph(text, "", colour, terminal, "        ");

@@ -34,5 +34,12 @@ function linesOf({ sign, path, from, to }: FieldLine, width: number, columns: nu
   return [`${INDENT}${sign} ${path}`, ...values.flatMap((text, index) => below(text, index > 0 ? "→" : " "))];
 }
 
+/** More than people read of a value. `-o json` has all of it. */
+const MOST_SHOWN = 1000;
+
 /** A value of a field, as people read it. */
-export const valueText = (value: unknown): string => plainJSON(JSON.stringify(value) ?? "");
+export function valueText(value: unknown): string {
+  const text = JSON.stringify(value) ?? "";
+  const more = text.length - MOST_SHOWN;
+  return more > 0 ? `${plainJSON(text.slice(0, MOST_SHOWN))}… (${more} characters more)` : plainJSON(text);
+}

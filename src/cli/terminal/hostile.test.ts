@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FORGED, HOSTILE, hostile } from "../../../test/fakes/cli/hostile.ts";
+import { FORGED, HOSTILE, hostile, withLongTexts } from "../../../test/fakes/cli/hostile.ts";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -64,4 +64,12 @@ test.each(commands)("%s shows hostile answers to what fails as they are, and obe
       failing(({ path }) => (where(path) ? answer : undefined));
       expectSafe(await run(line));
     }
+});
+
+test.each(commands)("%s shows the beginning of what is very long", async (line) => {
+  altering(withLongTexts);
+  for (const terminal of terminals) {
+    const { stdout, stderr } = await run(line, terminal);
+    expect(stdout.length + stderr.length).toBeLessThan(20_000);
+  }
 });

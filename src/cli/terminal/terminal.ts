@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { type Lines, printed } from "./line.ts";
+import { type Lines, printed, wrappedLines } from "./line.ts";
 import { plain } from "./plain.ts";
 import { type Part, progressLine } from "./progress.ts";
 
@@ -7,7 +7,7 @@ import { type Part, progressLine } from "./progress.ts";
 export interface Terminal {
   /** Prints to stdout. */
   say: (lines: Lines) => void;
-  /** Prints to stderr. */
+  /** Prints to stderr, with lines that are broken where they are wider than the terminal. */
   warn: (lines: Lines) => void;
   /** Shows how far a command is, in one line that whatever is printed next replaces. Unset where nobody watches. */
   progress?: ((text: string, part?: Part) => void) | undefined;
@@ -25,15 +25,17 @@ export interface Terminal {
 export interface Streams {
   out: (text: string) => void;
   err: (text: string) => void;
+  /** The width of stderr; unset in a pipe. */
+  errColumns?: number | undefined;
 }
 
 /** A terminal on these streams, without what only a person can use. */
 export const terminalOn = (
-  { out, err }: Streams,
+  { out, err, errColumns }: Streams,
   hasColours = false,
 ): Pick<Terminal, "say" | "warn" | "hasColours"> => ({
   say: (lines) => out(`${printed(lines, hasColours)}\n`),
-  warn: (lines) => err(`${printed(lines, false)}\n`),
+  warn: (lines) => err(`${printed(wrappedLines(lines, errColumns), false)}\n`),
   hasColours,
 });
 
@@ -50,7 +52,11 @@ export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
     show("");
     stream.write(text);
   };
-  const streams = { out: (text: string) => write(stdout, text), err: (text: string) => write(stderr, text) };
+  const streams = {
+    out: (text: string) => write(stdout, text),
+    err: (text: string) => write(stderr, text),
+    errColumns: stderr.isTTY ? stderr.columns : undefined,
+  };
   return {
     ...terminalOn(streams, stdout.isTTY === true && !noColour),
     progress: stderr.isTTY ? (text, part) => show(progressLine(text, part, stderr.columns)) : undefined,

@@ -1,19 +1,49 @@
 import { plain } from "./plain.ts";
 
+/** What a line of two columns has before the second one. */
+const FIRST_COLUMN = /^ *\S.*? {2,}(?=\S)/;
+/** Fewer characters of a second column in one line are hard to read: what is left of it begins at the indent. */
+const LEAST = 30;
+
 /**
- * A text on lines that are no wider than the terminal, each with this indent. It is broken between words, and a word only
- * where it is too long for a line. `columns` unset: one line.
+ * A text on lines that are no wider than the terminal, the first with the indent and the others with what stands `below`
+ * it. It is broken between words, and a word only where it is too long for a line. `columns` unset: one line.
  */
-export function wrapped(text: string, columns: number | undefined, indent = ""): string[] {
+export function wrapped(text: string, columns: number | undefined, indent = "", below = indent): string[] {
   if (columns === undefined) return [`${indent}${plain(text)}`];
-  const width = Math.max(columns - indent.length, 1);
   const lines: string[] = [];
+  let begin = indent;
   let rest = plain(text);
-  while (rest.length > width) {
+  for (;;) {
+    const width = Math.max(columns - begin.length, 1);
+    if (rest.length <= width) return [...lines, `${begin}${rest}`];
     const space = rest.lastIndexOf(" ", width);
     const end = space > 0 ? space : width;
-    lines.push(rest.slice(0, end));
+    lines.push(`${begin}${rest.slice(0, end).trimEnd()}`);
     rest = rest.slice(end).trimStart();
+    begin = below;
   }
-  return [...lines, rest].map((line) => `${indent}${line}`);
 }
+
+/** A line that has its indent, as `wrapped`. What goes on stands below its second column if it has two. */
+export function wrappedLine(line: string, columns: number | undefined): string[] {
+  const indent = indentOf(line);
+  const below = belowOf(line);
+  const isWide = columns === undefined || below.length + LEAST <= columns;
+  return wrapped(line.slice(indent.length), columns, indent, isWide ? below : indent);
+}
+
+/** The lines of a text written by hand, as `wrappedLine`. Lines that only go on with the one before are one with it. */
+export function wrappedText(text: string, columns: number | undefined): string[] {
+  const lines: string[] = [];
+  for (const line of text.split("\n")) {
+    const before = lines.at(-1) ?? "";
+    const goesOn = before !== "" && line !== "" && !FIRST_COLUMN.test(line) && indentOf(line) === belowOf(before);
+    lines.push(goesOn ? `${lines.pop()} ${line.trimStart()}` : line);
+  }
+  return lines.flatMap((line) => wrappedLine(line, columns));
+}
+
+const indentOf = (line: string): string => /^ */.exec(line)?.[0] ?? "";
+
+const belowOf = (line: string): string => " ".repeat((FIRST_COLUMN.exec(line)?.[0] ?? indentOf(line)).length);

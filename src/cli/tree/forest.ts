@@ -1,3 +1,4 @@
+import { counted } from "../../schema/nouns.ts";
 import { includes, type Scope } from "../cluster/scope.ts";
 import type { Graph, Node } from "../graph/graph.ts";
 import { keyOf } from "../graph/output.ts";
@@ -13,6 +14,7 @@ import {
   usedOutsideModules,
 } from "./items.ts";
 import { placesOf } from "./places.ts";
+import { troublesOf } from "./troubles.ts";
 
 interface Options {
   /** Draw the tree from used nodes to their users. */
@@ -35,7 +37,14 @@ export function forestOf(graph: Graph, options: Options = {}): Forest {
   const roots = (from ?? rootsOf(meant, below)).map(itemOf);
   const ours = new Set(graph.nodes.map(({ id }) => id));
   const others = from || up || !scope.isAll ? [] : groups.filter(({ credential }) => !ours.has(credential));
-  return { roots: [...roots, ...credentialsOf(others, most)], below };
+  return { roots: [...roots, ...credentialsOf(others, most)], below, troubles: troublesIn(graph) };
+}
+
+/** For each node that is Ready, the worst below it that is not. A module that is switched off leads nowhere. */
+export function troublesIn({ nodes, sessions }: Pick<Graph, "nodes" | "sessions">): ReadonlyMap<Node, Node> {
+  const { below } = new Downwards(sessions, 0);
+  const inUse = (item: Item) => below(item).filter((one) => one.type !== "module" || one.module.isOn);
+  return troublesOf(nodes, (node) => nodesBelow(node, inUse));
 }
 
 const itemOf = (node: Node): Item => ({ type: "node", node });
@@ -84,7 +93,7 @@ class Downwards {
         .sort(byTitle)
         .map(itemOf),
       ...modulesOf(node).map((module): Item => ({ type: "module", of: node, module })),
-      ...this.#partsOf(keyOf(node), entriesOf(node), "entries"),
+      ...this.#partsOf(keyOf(node), entriesOf(node), ["more entry", "more entries"]),
       ...this.#tunnelsOf(node),
       ...this.#sessionItems(keyOf(node), sessionsOf(this.#groups, node.id)),
     ];
@@ -94,17 +103,21 @@ class Downwards {
     const of = keyOf(node);
     const tunnels = tunnelsOf(node);
     if (tunnels?.length === 0) return [{ type: "rest", of, text: "no tunnels" }];
-    return this.#partsOf(of, tunnels?.map((id) => ({ kind: "Tunnel", id })) ?? [], "tunnels");
+    return this.#partsOf(of, tunnels?.map((id) => ({ kind: "Tunnel", id })) ?? [], ["more tunnel"]);
   }
 
-  #partsOf(of: string, parts: readonly { kind: string; id: string }[], what: string): Item[] {
+  #partsOf(of: string, parts: readonly { kind: string; id: string }[], noun: [one: string, many?: string]): Item[] {
     const items = parts.map((part): Item => ({ type: "part", ...part }));
-    return bounded(items, this.#most, (count) => ({ type: "rest", of, text: `and ${count} more ${what}` }));
+    return bounded(items, this.#most, (count) => ({ type: "rest", of, text: `and ${counted(count, ...noun)}` }));
   }
 
   #sessionItems(of: string, sessions: readonly TunnelSession[]): Item[] {
     const items = sessions.map((session): Item => ({ type: "session", session }));
-    return bounded(items, this.#most, (count) => ({ type: "rest", of, text: `and ${count} more tunnel sessions` }));
+    return bounded(items, this.#most, (count) => ({
+      type: "rest",
+      of,
+      text: `and ${counted(count, "more tunnel session")}`,
+    }));
   }
 }
 
@@ -115,7 +128,7 @@ const credentialsOf = (groups: readonly SessionGroup[], most: number): Item[] =>
     most,
     (count) => {
       const sessions = groups.slice(-count).reduce((sum, group) => sum + group.sessions.length, 0);
-      const text = `and ${count} more credentials with ${sessions} tunnel sessions`;
+      const text = `and ${counted(count, "more credential")} with ${counted(sessions, "tunnel session")}`;
       return { type: "rest", of: "Credentials", text };
     },
   );

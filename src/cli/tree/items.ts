@@ -1,10 +1,11 @@
 import type * as z from "zod";
 import { kinds } from "../../kinds/index.ts";
 import { traitsOf } from "../../schema/traits.ts";
-import { returnedAs } from "../../schema/wire/names.ts";
+import { returnedAs, snakeCase } from "../../schema/wire/names.ts";
 import { cellOf, type Node } from "../graph/graph.ts";
 import { keyOf } from "../graph/output.ts";
 import type { SessionGroup, TunnelSession } from "../graph/sessions.ts";
+import { cut } from "../terminal/table.ts";
 
 /** A line of the tree. */
 export type Item =
@@ -25,6 +26,8 @@ export type Item =
 export interface Forest {
   roots: readonly Item[];
   below: (item: Item) => readonly Item[];
+  /** What is not Ready, of nodes that are Ready and lead to it. */
+  troubles: ReadonlyMap<Node, Node>;
 }
 
 /** A part of an edge or route that can be switched off. */
@@ -32,6 +35,8 @@ export interface Module {
   /** The spec field. */
   name: string;
   isOn: boolean;
+  /** What it does, where that is not what it uses. Empty: nothing that can be said in short. */
+  text: string;
   uses: readonly Node[];
 }
 
@@ -44,9 +49,23 @@ export function modulesOf({ kind: { spec }, remote, object, fields }: Node): Mod
     const value = remote ? (remote as Record<string, unknown>)[returnedAs(name, schema)] : object?.spec[name];
     const uses = [...fields].flatMap(([used, through]) => (through.has(name) ? used : [])).sort(byTitle);
     if ((value === undefined || value === null) && uses.length === 0) return [];
-    return [{ name, isOn: (value as { enabled?: unknown } | undefined)?.enabled !== false, uses }];
+    const module = (value ?? {}) as Readonly<Record<string, unknown>>;
+    return [{ name, isOn: module["enabled"] !== false, text: textOf(module, traitsOf(schema).told), uses }];
   });
 }
+
+/** Of a value that a module has. */
+const WIDEST = 60;
+
+/** `module`: of an answer or of a spec, which name its members differently. Of a list, its length. */
+const textOf = (module: Readonly<Record<string, unknown>>, told: readonly string[] = []): string =>
+  told
+    .map((field) => [field, module[field] ?? module[snakeCase(field)]] as const)
+    .filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
+    .map(([field, value]) =>
+      Array.isArray(value) ? `${value.length} ${field}` : `${field} ${cut(String(value), WIDEST)}`,
+    )
+    .join(", ");
 
 /** The nodes that a node uses outside of modules. */
 export function usedOutsideModules(node: Node): Node[] {

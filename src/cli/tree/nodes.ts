@@ -12,7 +12,7 @@ export function nodesOf(forest: Forest): object[] {
     switch (item.type) {
       case "node": {
         const { uses, usedBy, ...node } = toJSON(item.node);
-        const modules = modulesOf(item.node).map((module) => ({ ...module, uses: module.uses.map(keyOf) }));
+        const modules = modulesOf(item.node).map(({ name, isOn, uses }) => ({ name, isOn, uses: uses.map(keyOf) }));
         const below = forest.below(item);
         const parts = below.filter(({ type }) => type === "part").map(itemKey);
         const sessions = below.filter(({ type }) => type === "session").map(itemKey);

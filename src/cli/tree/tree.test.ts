@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest";
 import { object, small } from "../../../test/fakes/cli/graph.ts";
 import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { SSHCredential } from "../../kinds/ssh-credential.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -49,21 +51,36 @@ const session = (id: string, credential: string | undefined): TunnelSession =>
 const sessionsOf = (count: number, credential: string): TunnelSession[] =>
   Array.from({ length: count }, (_, index) => session(`ts_${credential}_${100 + index}`, credential));
 
+test.each([true, false])("an edge leads to a policy that is not Ready if its restriction is on: %s", (enabled) => {
+  const spec = { ipRestriction: { enabled, ipPolicyRefs: [{ name: "office" }] } };
+  const graph = graphOf(
+    new Map(),
+    new Map([
+      [IPPolicy, [object(IPPolicy, "office", { reason: "InvalidSpec" })]],
+      [TCPEdge, [object(TCPEdge, "ssh", { spec })]],
+    ]),
+  );
+  const lines = shown(forestOf(graph), {}, inPipe).split("\n");
+  const cells = lines.find((line) => line.startsWith("TCPEdge"))?.split(/ {2,}/);
+  expect(lines.join("\n")).toContain("─ IPPolicy/office");
+  expect(cells?.slice(2, 4)).toEqual(["True", enabled ? "Available, leads to InvalidSpec" : "Available"]);
+});
+
 test("in a pipe no line is cut, and there are no colours", () => {
   expect(shown(forest, {}, inPipe)).toMatchInlineSnapshot(`
-    "NAME                                  NAMESPACE   READY   REASON              ID
-    IPPolicy ipp_left                                         (no object)         ipp_left
-    IPPolicy ipp_nobody                                       (no object)         ipp_nobody
-    IPPolicy/lost                         team        True    Available           ipp_lost
-    ReservedAddress/ssh                   team        True    Available           ra_1
-    └─ TCPEdge/ssh                        team        False   Forbidden           edgtcp_1
+    "NAME                                  NAMESPACE   READY   REASON                          ID
+    IPPolicy ipp_left                                         (no object)                     ipp_left
+    IPPolicy ipp_nobody                                       (no object)                     ipp_nobody
+    IPPolicy/lost                         team        True    Available                       ipp_lost
+    ReservedAddress/ssh                   team        True    Available, leads to Forbidden   ra_1
+    └─ TCPEdge/ssh                        team        False   Forbidden                       edgtcp_1
        ├─ backend
-       │  └─ TunnelGroupBackend bkdtg_1                       (no object)         bkdtg_1
+       │  └─ TunnelGroupBackend bkdtg_1                       (no object)                     bkdtg_1
        └─ ipRestriction
-          └─ IPPolicy/office              team        True    Available           ipp_1
+          └─ IPPolicy/office              team        True    Available                       ipp_1
     TCPEdge/later                         team        False   ReferenceNotReady
     └─ ipRestriction
-       └─ IPPolicy/office                 team        True    Available           ipp_1"
+       └─ IPPolicy/office                 team        True    Available                       ipp_1"
   `);
 });
 
@@ -87,6 +104,24 @@ test("in a narrow terminal ids are left out, then names are cut, and reasons nev
   const text = shown(forestOf(graph), {}, { ...inPipe, columns: 80 });
   expect(text.split("\n").map(({ length }) => length <= 80)).toEqual([true, true]);
   expect(text).toMatch(/x… +team +False +ReferenceNotReady$/);
+});
+
+test("what a module does goes on where nothing stands beside it", () => {
+  const edge = { id: "edgtls_1", hostports: [], tls_termination: { terminate_at: "edge", min_version: "1.2" } };
+  const graph = remotesOf([[TLSEdge, [edge]]]);
+  const text = shown(forestOf(graph), {}, { ...inPipe, columns: 56 });
+  expect(text.split("\n").at(-1)).toBe("└─ tlsTermination: terminateAt edge, minVersion 1.2");
+  expect(text).toMatch(/^TLSEdge edgtls_1 {3,} \(no object\)$/m);
+});
+
+test("a module says what it does, if nothing below it says so", () => {
+  const policy = { enabled: true, inbound: [{}, {}], outbound: [] };
+  const edge = { id: "edgtls_1", policy, tls_termination: { terminate_at: "edge", min_version: "1.2" } };
+  expect(namesOf(remotesOf([[TLSEdge, [edge]]]))).toEqual([
+    "TLSEdge edgtls_1",
+    "├─ policy: 2 inbound",
+    "└─ tlsTermination: terminateAt edge, minVersion 1.2",
+  ]);
 });
 
 test("nodes that are not Ready are red, and remotes without an object grey", () => {
@@ -128,7 +163,7 @@ test("modules of a route, which no list shows, are those of its spec", () => {
   });
   const graph = graphOf(new Map(), new Map([[HTTPSEdgeRoute, [route]]]));
   const text = shown(forestOf(graph), {}, inPipe);
-  expect(text).toMatch(/├─ ipRestriction +\(off\)\n└─ saml$/);
+  expect(text).toMatch(/├─ ipRestriction +\(off\)\n└─ saml +\(on\)$/);
 });
 
 describe("what a backend uses", () => {
@@ -238,7 +273,7 @@ describe("tunnels and sessions", () => {
   test("a backend shows its tunnels, as many as fit, or that it has none", () => {
     expect(namesOf(backend(3), [], 2)).toEqual([
       "TunnelGroupBackend bkdtg_1",
-      ...["├─ Tunnel tn_100", "├─ Tunnel tn_101", "└─ and 1 more tunnels"],
+      ...["├─ Tunnel tn_100", "├─ Tunnel tn_101", "└─ and 1 more tunnel"],
     ]);
     expect(namesOf(backend(0), [], 2)).toEqual(["TunnelGroupBackend bkdtg_1", "└─ no tunnels"]);
   });

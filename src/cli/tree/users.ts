@@ -1,3 +1,4 @@
+import { counted } from "../../schema/nouns.ts";
 import type { AccountFlags } from "../account/credentials.ts";
 import { reportPartial } from "../cluster/partial.ts";
 import type { Scope } from "../cluster/scope.ts";
@@ -37,9 +38,7 @@ export function consequences(node: Node, scope: Scope, sessions: number): string
   const { size } = node.listeners;
   const lines = [
     ...(node.usedBy.size > 0 ? [consequence(node, title)] : []),
-    ...(size > 0
-      ? [`${size} ${size === 1 ? "listens" : "listen"} at ${title}: its deletion does not wait for that`]
-      : []),
+    ...(size > 0 ? [`${counted(size, "listens", "listen")} at ${title}: its deletion does not wait for that`] : []),
     ...(sessions > 0 ? [`${sessionsUse(sessions)} ${title}: its deletion does not wait for that`] : []),
   ];
   return lines.length > 0 ? lines : [`Nothing that is known uses ${title}`];
@@ -47,8 +46,8 @@ export function consequences(node: Node, scope: Scope, sessions: number): string
 
 function consequence(node: Node, title: string): string {
   const unmanaged = [...node.usedBy].filter(({ object }) => object === undefined).length;
-  const rest = unmanaged > 0 ? `; ${unmanaged} of them have no object` : "";
+  const rest = unmanaged > 0 ? `; ${counted(unmanaged, "of them has", "of them have")} no object` : "";
   const count = node.usedBy.size;
   const ends = count === 1 ? "it is gone or refers" : "they are gone or refer";
-  return `${count} ${count === 1 ? "uses" : "use"} ${title}${rest}: its deletion waits until ${ends} to something else`;
+  return `${counted(count, "uses", "use")} ${title}${rest}: its deletion waits until ${ends} to something else`;
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { failureOf } from "../cluster/failure.ts";
+import { isManifestFile } from "../plan/manifests.ts";
 import type { Followers } from "./http/followers.ts";
 import { page, type Reply, text } from "./http/reply.ts";
 import type { Site } from "./http/server.ts";
@@ -74,8 +75,9 @@ export function siteOf(views: Views, followers: Followers): Site {
   };
 }
 
-/** The files of a form. A body that is no form has none. */
+/** The files of a form. A folder is sent with all that is in it. A body that is no form has none. */
 async function filesIn(type: string, body: Buffer<ArrayBuffer>): Promise<File[]> {
   const form = await new Response(body, { headers: { "content-type": type } }).formData().catch(() => new FormData());
-  return form.getAll("manifests").filter((one): one is File => typeof one !== "string");
+  const filesOf = (field: string) => form.getAll(field).filter((one): one is File => typeof one !== "string");
+  return [...filesOf("manifests"), ...filesOf("folder").filter(({ name }) => isManifestFile(name))];
 }

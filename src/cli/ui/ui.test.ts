@@ -6,6 +6,9 @@ import { HOSTILE, hostile } from "../../../test/fakes/cli/hostile.ts";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import { paths, serving } from "../../../test/fakes/cli/serving.ts";
 import { Canaries, canary } from "../../../test/support/canaries.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMark } from "../../objects/ownership.ts";
+import { OWNER_KEY } from "../../schema/contract.ts";
 
 const { failing, altering, run } = useFixedServices();
 
@@ -23,6 +26,99 @@ test("shows what the commands print", () =>
     for (const { id } of JSON.parse((await run("orphans --unmanaged -o json")).stdout)) expect(unmanaged).toContain(id);
   }));
 
+test("objects of other accounts are shown as the cluster knows them, and each account can be shown alone", async () => {
+  const account = { metadata: { namespace: "shop", name: "other" }, spec: {}, status: {} };
+  altering((body, { path }) => {
+    const items = (body as { items?: ManagedObject[] }).items ?? [];
+    if (path.endsWith("/gatewayaccounts")) return { ...body, items: [account] };
+    if (!path.endsWith("/tcpedges")) return body;
+    const moved = ({ status, ...object }: ManagedObject) => ({
+      ...object,
+      status: { ...status, id: "edge_other", account: "other" },
+    });
+    return { ...body, items: items.map((one) => (one.metadata.name === "refused" ? moved(one) : one)) };
+  });
+  await serving(async ({ get }) => {
+    const [all, other, own] = await Promise.all(
+      ["", "?account=shop/other", "?account=operator"].map(async (query) => (await get(`/topology${query}`)).text),
+    );
+    expect(all).toContain("1 object is in another account");
+    expect(other).toMatch(/1 is shown.*TCPEdge%2Fshop%2Frefused/s);
+    expect(other).not.toContain("IPPolicy%2Fshop%2Foffice");
+    expect(own).toContain("IPPolicy%2Fshop%2Foffice");
+    expect(own).not.toContain("TCPEdge%2Fshop%2Frefused");
+    expect(await get("/node?key=TCPEdge/shop/refused")).toMatchObject({ status: 200 });
+    // its remote is in an account that nobody has read
+    expect((await get("/unmanaged")).text).not.toContain("TCPEdge/refused");
+  });
+});
+
+test("what another cluster owns is called so, also where another object uses it", async () => {
+  altering((body) => {
+    const { backends } = body as { backends?: { id: string }[] };
+    const metadata = ownerMark({ cluster: "c2", namespace: "shop", name: "db" });
+    if (!backends?.some(({ id }) => id === "bkdtg_1")) return body;
+    return {
+      ...body,
+      backends: backends.map((one) => ({ ...one, metadata: JSON.stringify({ [OWNER_KEY]: metadata }) })),
+    };
+  });
+  await serving(async ({ get }) => {
+    const [user, used] = [await get("/node?key=TLSEdge/shop/shop"), await get("/node?key=TunnelGroupBackend/bkdtg_1")];
+    expect(used.text).toMatch(/badge other.*names shop\/db in cluster c2/s);
+    expect(user.text).toMatch(/badge other[^/]*\/span> of another cluster<\/span> <a href="[^"]*bkdtg_1"/);
+  });
+});
+
+test("an address that leads to an edge that is not Ready says so, in the picture, as text, and on its page", async () => {
+  altering((body, { path }) => {
+    const items = (body as { items?: ManagedObject[] }).items ?? [];
+    const isBroken = ({ metadata }: ManagedObject) => path.endsWith("/tcpedges") && metadata.name === "db";
+    const broken = items.find(({ metadata }) => metadata.name === "refused")?.status?.conditions ?? [];
+    const changed = items.map((one) =>
+      isBroken(one) ? { ...one, status: { ...one.status, conditions: broken } } : one,
+    );
+    return items.some(isBroken) ? { ...body, items: changed } : body;
+  });
+  await serving(async ({ get }) => {
+    const [picture, text, page] = await Promise.all(
+      ["/topology", "/topology?as=text", "/node?key=ReservedAddress/shop/db"].map(
+        async (path) => (await get(path)).text,
+      ),
+    );
+    expect(picture).toMatch(/Ready, leads to TCPEdge\/db: InvalidSpec<\/title>/);
+    expect(picture).toMatch(/box ready address to-attention.*class="trouble"[^>]*>! leads to InvalidSpec</s);
+    expect(text).toMatch(/ReservedAddress\/db +shop +True +Available, leads to InvalidSpec/);
+    expect(page).toMatch(/badge attention.*leads to InvalidSpec<.*TCPEdge%2Fshop%2Fdb/s);
+  });
+});
+
+test.each([
+  ["", true],
+  ["from=IPPolicy/shop/office", true],
+  ["from=IPPolicy/shop/office&up=1", true],
+  ["from=TunnelGroupBackend/bkdtg_1", true],
+  ["kind=TCPEdge", true],
+  ["state=attention", true],
+  ["text=ipp_left", true],
+  ["text=e", false],
+  ["text=tn_1", false],
+])("the command beside the topology with %j prints the same text", (query, isNamed) =>
+  serving(async ({ get }) => {
+    const page = (await get(`/topology?${query}`)).text;
+    const asText = /href="([^"]*as=text)"/.exec(page)?.[1]?.replaceAll("&#38;", "&") ?? "";
+    const command = /class="command"[^>]*>kubectl tunnelgateway ([^<]+)</.exec(
+      page.split('id="topology"')[1] ?? "",
+    )?.[1];
+    expect(command).toMatch(/^tree /);
+    expect(page.includes("As text with all that is not filtered")).toBe(!isNamed);
+    if (!isNamed) return;
+    const text = /<pre[^>]*>(.*)<\/pre>/s.exec((await get(asText)).text)?.[1];
+    const { stdout } = await run(command ?? "");
+    expect(text?.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code))).toBe(stdout);
+  }),
+);
+
 test("every page is whole, without a script", () =>
   serving(async ({ get }) => {
     for (const path of paths) {
@@ -31,6 +127,8 @@ test("every page is whole, without a script", () =>
       expect(text).toMatch(/<h1>[^<]+<\/h1>/);
       expect(text.match(/<script/g)).toHaveLength(1);
       expect(text).not.toMatch(/[>"]undefined|\[object|NaN|style="|onclick/);
+      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      expect(ids).toEqual([...new Set(ids)]);
     }
     expect((await get("/node?key=TCPEdge/shop/none")).status).toBe(404);
     expect((await get("/../../etc/passwd")).status).toBe(404);
@@ -46,6 +144,10 @@ test("plans files that are sent, and keeps none", () =>
     expect(text).toContain("change-create");
     expect(text).toContain("notes.yaml:1: Correct the YAML");
     expect((await send({})).text).toContain("there are no manifests in these");
+    const folder = { "shop/a/edge.yml": edge, "shop/README.md": "# No manifest", "shop/.yaml": "a: [" };
+    const planned = (await send(folder, "folder")).text;
+    expect(planned).toContain("TCPEdge shop/ssh");
+    expect(planned).not.toContain("This is only a part");
     const large = await send({ "large.yaml": "#".repeat(10_000_001) });
     expect(large.status).toBe(413);
   }));

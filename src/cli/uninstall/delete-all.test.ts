@@ -10,7 +10,7 @@ test.each([true, false])(
     const questions: string[] = [];
     const ask = async (question: string) => questions.push(question) > 0 && yes;
     const { code, stdout, stderr } = await run("uninstall --policy delete", { ask });
-    expect(questions).toEqual(["Delete these 13 objects?"]);
+    expect(questions).toEqual(["Delete 13 objects?"]);
     expect(stdout).toContain("  IPPolicy shop/office: ipp_2leg4kyX69U6IswsdjKIohVXiFIz\n");
     expect({ code, stderr }).toEqual(yes ? { code: 0, stderr: "" } : { code: 1, stderr: "Nothing was deleted" });
     expect(stdout.includes("0 left")).toBe(yes);

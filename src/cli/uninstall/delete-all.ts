@@ -1,14 +1,23 @@
-import { conditionOf, isOrphan, isPaused, isUninstalling, type ManagedObject } from "../../objects/object.ts";
+import {
+  conditionOf,
+  hasFinalizer,
+  isOrphan,
+  isPaused,
+  isUninstalling,
+  type ManagedObject,
+} from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { annotations } from "../../schema/contract.ts";
+import { counted } from "../../schema/nouns.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
-import { allObjects, hasFinalizer, nameOf, type OwnObject } from "../cluster/objects.ts";
+import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
 import { referrersFirst } from "../cluster/order.ts";
 import { type RunningOperator, runningOperator } from "../cluster/running-operator.ts";
 import { WaitTimeout } from "../cluster/wait.ts";
 import { UsageError } from "../terminal/terminal.ts";
+import { wrappedLine } from "../terminal/wrapped.ts";
 import { deleteLeases } from "./leases.ts";
 import { ProgressDeadline } from "./progress-deadline.ts";
 import { stopOperator } from "./stop.ts";
@@ -35,7 +44,7 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
 
   const released = new Set<string>();
   const deadline = new ProgressDeadline();
-  terminal.say(`Deleting ${left.length} objects${summary(left)}`);
+  terminal.say(wrappedLine(`Deleting ${counted(left.length, "object")}${summary(left)}`, terminal.columns));
   try {
     await wait("all objects to be gone", async () => {
       await deleteThose(client, left);
@@ -46,7 +55,7 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
       }
       const before = left.length;
       left = await allObjects(client, config);
-      if (left.length !== before) terminal.say(`${left.length} left${summary(left)}`);
+      if (left.length !== before) terminal.say(wrappedLine(`${left.length} left${summary(left)}`, terminal.columns));
       deadline.observe(left);
       return left.length === 0;
     });
@@ -57,11 +66,11 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
   }
   if (released.size > 0) {
     // Helm stops here, and the next run needs the operator if somebody makes an object meanwhile
-    terminal.warn(`Of ${released.size} objects the account keeps what they stood for, as told above`);
+    terminal.warn(`The account keeps the remotes of ${counted(released.size, "object")}, as told above`);
     return 1;
   }
   await stopOperator(parts);
-  const late = (await allObjects(client, config)).filter(hasFinalizer);
+  const late = (await allObjects(client, config)).filter(({ object }) => hasFinalizer(object));
   if (late.length > 0) {
     terminal.warn(["Start the operator again: it has begun with objects that were made meanwhile", ...late.map(row)]);
     return 1;
@@ -87,7 +96,7 @@ async function isAgreed(
   if (yes) return true;
   if (!terminal.ask)
     throw new UsageError("Give --yes, or POD_NAMESPACE as the operator has it: nobody can be asked here");
-  return terminal.ask(`Delete these ${objects.length} objects?`);
+  return terminal.ask(`Delete ${counted(objects.length, "object")}?`);
 }
 
 function whatGoes(one: OwnObject): string {

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { kinds } from "../../kinds/index.ts";
+import { hasFinalizer } from "../../objects/object.ts";
 import { releaseRoleBinding } from "../../operator/kubernetes/namespace-rights.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { ResourceType } from "../../runtime/object.ts";
 import { FINALIZER, secretAnnotations } from "../../schema/contract.ts";
+import { counted } from "../../schema/nouns.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
-import { allObjects, hasFinalizer, nameOf, type OwnObject } from "../cluster/objects.ts";
+import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
 import { runningOperator } from "../cluster/running-operator.ts";
 import { deleteLeases } from "./leases.ts";
 import { isRunning, stopOperator } from "./stop.ts";
@@ -30,11 +32,12 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
     terminal.warn(`Stop the operator first, or it puts its finalizers back: ${operator.holder} is running`);
     return 1;
   }
-  const objects = (await allObjects(client, config)).filter(hasFinalizer);
+  const objects = (await allObjects(client, config)).filter(({ object }) => hasFinalizer(object));
   await forEachConcurrently(objects, (one) => release(client, one));
-  terminal.say(`Released ${objects.length} objects; the account keeps what they stand for`);
+  terminal.say(`Released ${counted(objects.length, "object")}; nothing in the account changes`);
   if (objects.length > 0) await sleep(SETTLE_MS);
-  const left = objects.length > 0 ? (await allObjects(client, config)).filter(hasFinalizer) : [];
+  const left =
+    objects.length > 0 ? (await allObjects(client, config)).filter(({ object }) => hasFinalizer(object)) : [];
   if (left.length > 0) {
     terminal.warn(["Stop the operator, then try again. Still held by its finalizer:", ...left.map(row)]);
     return 1;

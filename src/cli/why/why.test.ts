@@ -33,7 +33,20 @@ test("causes are followed to the root, and a Ready object is no cause", () => {
     `    The operator looks again ${changed}`,
   ]);
   expect(reported("web")).toEqual(["TCPEdge/web is not Ready: Forbidden", `  The operator looks again ${changed}`]);
-  expect(reported("good")).toEqual(["IPPolicy/good is Ready"]);
+  expect(reported("good")).toEqual(["IPPolicy/good is Ready", "  In the account: ipp_1"]);
+});
+
+test("a Ready object says what it is in the account, and whether it manages that", () => {
+  const edge = object(TCPEdge, "db", { id: "edgtcp_1" });
+  const observer = object(TCPEdge, "seen", { id: "edgtcp_2", spec: { managementPolicy: "ObserveOnly" } });
+  const reached = { ...edge, status: { ...edge.status, hostports: ["one.example.com:1", "two.example.com:2"] } };
+  const { nodes } = graphOf(new Map(), new Map([[TCPEdge, [reached, observer]]]));
+  expect(nodes.flatMap((node) => causesOf(node))).toEqual([
+    "TCPEdge/db is Ready",
+    "  In the account: edgtcp_1, one.example.com:1, two.example.com:2",
+    "TCPEdge/seen is Ready",
+    "  In the account: edgtcp_2. This object only observes it: it does not manage it",
+  ]);
 });
 
 test("for a missing object the command that creates it is shown", () => {

@@ -1,6 +1,6 @@
 import { readAccountConfig } from "../../config.ts";
 import { refusalIn } from "../../objects/map-error.ts";
-import { conditionOf } from "../../objects/object.ts";
+import { conditionOf, isObserver } from "../../objects/object.ts";
 import { type ClusterFlags, connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
 import { type Scope, type ScopeFlags, scopeOf, whichOf } from "../cluster/scope.ts";
@@ -13,7 +13,7 @@ import { ageOf } from "../terminal/age.ts";
 import { type OutputFlags, print, type Screen } from "../terminal/output.ts";
 import { tableRows } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { wrapped } from "../terminal/wrapped.ts";
+import { wrappedLine } from "../terminal/wrapped.ts";
 import { createCommandOf } from "./create-command.ts";
 import { eventsOf, type ObjectEvent } from "./events.ts";
 import { nextLookOf } from "./next-look.ts";
@@ -59,7 +59,7 @@ export async function why(words: readonly string[], flags: Flags, terminal: Term
 /** Each line with its indent, on as many lines as the terminal needs; below them the last events. */
 function linesOf({ node, events }: Named, scope: Scope, now: number, options: Screen): string[] {
   const lines = [...causesOf(node, scope), ...formerRefusal(node, events, now)];
-  const broken = lines.flatMap((line) => wrapped(line.trimStart(), options.columns, /^ */.exec(line)?.[0]));
+  const broken = lines.flatMap((line) => wrappedLine(line, options.columns));
   if (events.length === 0) return broken;
   const rows = events.map(({ last, count, type, reason, message }) => [
     count > 1 ? `${ageOf(last, now)} (x${count})` : ageOf(last, now),
@@ -107,7 +107,7 @@ function explanationOf(node: Node, title: string, indent: string, isWaiting: boo
   const synced = failureBehind(node);
   const behind = synced ? messageLines(`${synced.reason}: ${synced.message}`, indent) : [];
   const looks = [...createWith(node, indent), ...lookAgain(node, indent)];
-  if (status === "True") return [`${indent}${title} is Ready`, ...behind, ...looks];
+  if (status === "True") return [`${indent}${title} is Ready`, ...inAccount(node, indent), ...behind, ...looks];
   const own =
     status === "" ? `${title} was not looked at yet: is the operator running?` : `${title} is not Ready: ${reason}`;
   return [
@@ -117,6 +117,20 @@ function explanationOf(node: Node, title: string, indent: string, isWaiting: boo
     ...(isWaiting ? [] : looks),
   ];
 }
+
+/** What the object is in the account, as its status says, and who manages that if this object does not. */
+function inAccount({ kind, object }: Node, indent: string): string[] {
+  const { id, ...status } = (object?.status ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof id !== "string" || object === undefined) return [];
+  const members = [...[kind.naturalKey ?? [], kind.address ?? []].flat(), ...ADDRESSES];
+  const known = members.map((member) => status[member] ?? object.spec[member]).find(Boolean);
+  const text = [known ?? []].flat().join(", ");
+  const others = isObserver(object) ? ". This object only observes it: it does not manage it" : "";
+  return [`${indent}  In the account: ${id}${text && `, ${text}`}${others}`];
+}
+
+/** Fields of a status that say where something is reached, besides those that its kind names. */
+const ADDRESSES = ["hostports"];
 
 /** A message below an object. A refusal by the service gets a line of its own. */
 function messageLines(message: string, indent: string): string[] {

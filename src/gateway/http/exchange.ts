@@ -50,6 +50,8 @@ export interface Call<T> {
   readonly confidential?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly assertMaySend?: ((key: string) => void) | undefined;
+  /** See CallOptions. */
+  readonly onAnswer?: ((bytes: number) => void) | undefined;
   readonly read: (body: string) => T;
 }
 
@@ -112,7 +114,7 @@ function tellDate({ onDate }: Connection, { date, age }: IncomingHttpHeaders): v
 }
 
 function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: string): Request {
-  const { method, path, body, assertMaySend } = call;
+  const { method, path, body, assertMaySend, onAnswer } = call;
   const headers = {
     accept: "application/json",
     "accept-encoding": "identity",
@@ -120,7 +122,7 @@ function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: st
     "svc-version": VERSION,
     "user-agent": userAgent,
   };
-  const request = { origin: base.origin, path: path(), method, assertMaySend: () => assertMaySend?.(key) };
+  const request = { origin: base.origin, path: path(), method, assertMaySend: () => assertMaySend?.(key), onAnswer };
   if (body === undefined) return { ...request, headers };
   return { ...request, headers: { ...headers, "content-type": "application/json" }, body: toJSON(body) };
 }

@@ -8,6 +8,7 @@ export interface Request {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly assertMaySend?: (() => void) | undefined;
+  readonly onAnswer?: ((bytes: number) => void) | undefined;
 }
 
 interface Head {
@@ -34,13 +35,15 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  */
 export function send(
   dispatcher: Dispatcher,
-  { assertMaySend, ...request }: Request,
+  { assertMaySend, onAnswer, ...request }: Request,
   stop: AbortSignal,
 ): Promise<Reply> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
     let head: Head | undefined;
     let settled = false;
+    /** As the header says, or what has arrived if that is more. */
+    let length = 0;
     let size = 0;
     const chunks: Buffer[] = [];
 
@@ -57,6 +60,15 @@ export function send(
       controller?.abort(why);
     };
     const onStop = () => abort(stop.reason);
+    const measure = (bytes: number) => {
+      length = Math.max(length, bytes);
+      try {
+        if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+        onAnswer?.(length);
+      } catch (error) {
+        abort(error as Error, true);
+      }
+    };
 
     if (stop.aborted) return onStop();
     stop.addEventListener("abort", onStop, { once: true });
@@ -78,13 +90,13 @@ export function send(
         onResponseStart(_, status, headers) {
           if (status < 200) return;
           head = { status, headers };
-          if (Number(headers["content-length"]) > MAX_ANSWER_BYTES) abort(tooLong(), true);
+          measure(Number(headers["content-length"]) || 0);
         },
         onResponseData(_, chunk) {
           if (settled) return;
           size += chunk.length;
-          if (size > MAX_ANSWER_BYTES) return abort(tooLong(), true);
-          chunks.push(chunk);
+          measure(size);
+          if (!settled) chunks.push(chunk);
         },
         onResponseEnd() {
           if (head) settle({ got: "answer", ...head, body: new TextDecoder().decode(Buffer.concat(chunks)) });
@@ -94,5 +106,3 @@ export function send(
     );
   });
 }
-
-const tooLong = () => new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);

@@ -1,5 +1,5 @@
-import { withArticle } from "../../schema/article.ts";
 import type { Kind } from "../../schema/define.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import { code, codes } from "./markdown.ts";
 
 const adopted = "`adopt: {id: <remote id>}` takes over one that exists";
@@ -13,7 +13,7 @@ export function identity(kind: Kind): string {
     case "entry":
       return (
         `${named(kind, kind.location.idFields)} Several objects may name the same one, and others may have put it there: it is then shared. ` +
-        "One that was there before any object asked for it has `status.preexisting`."
+        "One that was there before any object asked for it is `Adopted` (`status.origin`)."
       );
     case "modules":
       return (
@@ -47,11 +47,11 @@ const named = ({ resource }: Kind, idFields: readonly string[]): string =>
 
 const byKey = ({ resource }: Kind, key: string): string =>
   `No two resources of an account have the same ${code(key)}, so ${withArticle(resource.title)} whose id was lost is ` +
-  `found by it. ${adopted}, and \`adopt: {existing: true}\` the one with the same ${code(key)}. ` +
+  `found by it and the owner mark. ${adopted}, and \`adopt: {existing: true}\` the one with the same ${code(key)}. ` +
   "A name that is taken already says [AlreadyExists](../troubleshooting.md#alreadyexists) and prints the id.";
 
 const byMark = ({ resource, kind }: Kind): string =>
   `Nothing but its id tells one ${resource.title} from another. The operator adds its own key to \`metadata\`, and finds a ` +
-  `resource whose id was lost by that; where \`metadata\` is text that is no JSON object, by all writable fields ` +
-  `and \`created_at\`. ${adopted}; ${code(kind)} cannot be adopted by name. ` +
+  `resource whose id was lost by that. Where \`metadata\` is text that is no JSON object, a person has to adopt it then. ` +
+  `${adopted}; ${code(kind)} cannot be adopted by name. ` +
   "See [ownership](../architecture/finding.md#owner-mark).";

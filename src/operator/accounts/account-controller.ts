@@ -3,7 +3,14 @@ import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { problemOfKey } from "../../gateway/http/key.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
-import { annotationConditions, type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
+import { GatewayAccount } from "../../kinds/gateway-account.ts";
+import {
+  annotationConditions,
+  type ConditionDraft,
+  isSameStatus,
+  readyColumns,
+  toCondition,
+} from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
 import { conditionOf, reconcileRequestedAt, type Status } from "../../objects/object.ts";
 import { Blocked, Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
@@ -224,9 +231,10 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
 }
 
 function dependentsError(count: number, unreadable: readonly string[]): Waiting | undefined {
-  const dependents = count === 1 ? "the object that uses" : `the ${count} objects that use`;
+  const dependents =
+    count === 1 ? "the object that uses this account is" : `the ${count} objects that use this account are`;
   if (count > 0)
-    return new Waiting("InUse", `Delete ${dependents} this account first: without it, nothing can be deleted there`);
+    return new Waiting("InUse", `Waiting until ${dependents} deleted: without it, nothing can be deleted there`);
   if (unreadable.length === 0) return undefined;
   const kinds = unreadable.join(" and ");
   return new Waiting("InUse", `Let the operator list and watch all ${kinds} objects: they may need this account`);
@@ -264,15 +272,17 @@ async function report(
         ? (before?.conditions ?? []).filter(({ type }) => type === "CertificateReady")
         : certificateConditions(certificate, now);
     const { baseURL: _, ...others } = before ?? {};
+    const conditions = [
+      ...[...conditionsOf(error, pauseEnd), ...unlistedConditions(unlisted), ...ofCertificate],
+      ...annotationConditions(object),
+    ].map((draft) => toCondition({ metadata, status: before }, draft, now));
     const status: Status = {
       ...others,
       ...(baseURL !== undefined && { baseURL }),
       ...(requested !== undefined && { lastHandledReconcileAt: requested }),
       observedGeneration: metadata.generation,
-      conditions: [
-        ...[...conditionsOf(error, pauseEnd), ...unlistedConditions(unlisted), ...ofCertificate],
-        ...annotationConditions(object),
-      ].map((draft) => toCondition({ metadata, status: before }, draft, now)),
+      conditions,
+      columns: readyColumns(GatewayAccount.columns, conditions),
     };
     return isSameStatus(before, status) ? undefined : status;
   });

@@ -1,7 +1,7 @@
 import type { Account } from "../../account/account.ts";
 import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
-import { signedIntentOf } from "../../objects/intent.ts";
+import { intentOf } from "../../objects/intent.ts";
 import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../../objects/object.ts";
 import { Blocked, Outdated, Postponed, Waiting } from "../../objects/reconcile-error.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
@@ -282,10 +282,12 @@ export class Accounts {
   recordedNameOf(object: ManagedObject): string {
     const { status, metadata } = object;
     if (status?.id !== undefined) return status.account ?? "";
-    const intent = signedIntentOf(object);
-    if (intent?.account === undefined) return this.specifiedNameOf(object);
-    const isFutile = this.#options.memory.known(metadata.uid)?.isCreateFutile(intent);
-    return isFutile ? this.specifiedNameOf(object) : intent.account;
+    const { create, account } = intentOf(object) ?? {};
+    if (create === undefined || account === undefined) return this.specifiedNameOf(object);
+    const isFutile = this.#options.memory.known(metadata.uid)?.isCreateFutile(create);
+    // A GatewayAccount with objects cannot go. So one that does not exist was never meant: the object was copied.
+    const exists = account === "" || this.#options.store().get(`${metadata.namespace}/${account}`) !== undefined;
+    return exists && !isFutile ? account : this.specifiedNameOf(object);
   }
 
   /** The GatewayAccount that the spec asks for. "" for the operator's own. */
@@ -382,7 +384,11 @@ function refuseUnless(relation: Relation, { object, name, specified }: Division)
   if (relation === "same") return;
   const { id } = object.status ?? {};
   const undo =
-    name === "" ? "remove accountRef and the GatewayAccount named default" : `set accountRef: {name: ${name}}`;
+    name !== ""
+      ? `set accountRef: {name: ${name}}`
+      : object.spec.accountRef
+        ? "remove accountRef, where no GatewayAccount is named default"
+        : "have no GatewayAccount named default in this namespace";
   if (relation === "unknown") {
     const whose = specified === "" ? "of the operator" : `of GatewayAccount "${specified}"`;
     throw new Waiting(
@@ -402,4 +408,4 @@ const versionOf = (object: AccountObject): string =>
 
 /** Whether no create was sent for the object yet. It may then come to belong to any account. */
 const isNew = (object: ManagedObject): boolean =>
-  object.status?.id === undefined && !isDeleting(object) && signedIntentOf(object) === undefined;
+  object.status?.id === undefined && !isDeleting(object) && intentOf(object) === undefined;

@@ -1,4 +1,5 @@
 import type { ObjectMemory } from "../../account/object-memory.ts";
+import { ListRoom } from "../../account/requests/list-room.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
@@ -35,6 +36,9 @@ export class AllCredentials {
   readonly own: Credentials;
   readonly shared: SharedAccounts;
   readonly #options: CredentialsOptions;
+  readonly #room = new ListRoom({
+    way: "Raise the memory limit of the operator, or shorten large texts in the account",
+  });
   readonly #byKey = new Map<string, Credentials>();
 
   constructor(options: CredentialsOptions) {
@@ -114,6 +118,7 @@ export class AllCredentials {
         this.all
           .filter((one) => one.shared === shared || (one.baseURL === shared.baseURL && one.digest === shared.digest))
           .map(({ key }) => key),
+      room: this.#room,
       keyFor: (shared) => this.shared.keyFor(shared),
       listedElsewhere: (shared, resource) => this.shared.listedElsewhere(shared, resource),
     });

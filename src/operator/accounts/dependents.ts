@@ -1,6 +1,5 @@
-import type { ManagedObject } from "../../objects/object.ts";
+import { hasFinalizer, type ManagedObject } from "../../objects/object.ts";
 import { splitKey } from "../../runtime/object.ts";
-import { FINALIZER } from "../../schema/contract.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
 import type { Accounts } from "./accounts.ts";
 
@@ -18,6 +17,6 @@ export function countDependents(
   const left = ended.filter(({ metadata }) => metadata.namespace === account.namespace);
   const objects = [...stores.values()].flatMap(({ store }) => store.list(account.namespace));
   return [...objects, ...left].filter(
-    (object) => object.metadata.finalizers?.includes(FINALIZER) && accounts.recordedNameOf(object) === account.name,
+    (object) => hasFinalizer(object) && accounts.recordedNameOf(object) === account.name,
   ).length;
 }

@@ -4,12 +4,12 @@ import type { Account } from "../../account/account.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { FINALIZER, INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
+import { FINALIZER, STATE_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { MOST_RECORDS } from "./key-records.ts";
 
 // What one process knows of an API key, the next one knows too: there, everything that is recorded is gone by hand.
 
-const SECRET = `operator/${INTENT_KEY_SECRET}`;
+const SECRET = `operator/${STATE_SECRET}`;
 
 let scene: AccountScene;
 

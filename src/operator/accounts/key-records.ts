@@ -4,7 +4,7 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isNotFound } from "../../runtime/connection/errors.ts";
-import { INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
+import { STATE_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import { secrets, typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
@@ -20,11 +20,11 @@ export const MOST_RECORDS = 10;
 export interface KeyRecordsOptions {
   client: Pick<KubeClient, "get" | "patchMerge" | "replaceStatus">;
   store: () => Pick<Store<AccountObject>, "get" | "put">;
-  /** The namespace of the Secret with the key that signs intents. */
+  /** The namespace of the Secret with the key for digests. */
   namespace: string;
   /** The name of the installation. Several installations may share that Secret. */
   installation: string;
-  /** The key that signs intents. Known before the first request. */
+  /** The key for digests. Known before the first request. */
   secret: () => KeyObject;
   /**
    * Whether this installation writes to the GatewayAccount. Keys of other GatewayAccounts are proved at each start.
@@ -47,7 +47,7 @@ type Recorded = Pick<Credentials, "key" | "uid" | "record">;
 
 /**
  * Stores which keys are proved: of a GatewayAccount in its status, of the operator's own credentials at the Secret with
- * the key that signs intents. A record is a digest made with that key, over base URL and GatewayAccount as well. So
+ * the key for digests. A record is a digest made with that key, over base URL and GatewayAccount as well. So
  * nobody else can test a guess with it, or see that two namespaces have the same key.
  */
 export class KeyRecords implements KeyRecording {
@@ -70,9 +70,8 @@ export class KeyRecords implements KeyRecording {
     return this.#recordFor({ token: digest });
   }
 
-  /** An object is signed here, and an array for an intent. So the signature of an intent is never a valid record. */
-  #recordFor(signed: object): string {
-    const digest = createHmac("sha256", this.#options.secret()).update(JSON.stringify(signed)).digest();
+  #recordFor(known: object): string {
+    const digest = createHmac("sha256", this.#options.secret()).update(JSON.stringify(known)).digest();
     return digest.subarray(0, RECORD_BYTES).toString("base64url");
   }
 
@@ -135,7 +134,7 @@ export class KeyRecords implements KeyRecording {
     if (!secret) return;
     const { uid, resourceVersion } = secret;
     const annotations = { [secretAnnotations.keyDigests]: JSON.stringify({ ...all, [installation]: records }) };
-    const ref = { namespace, name: INTENT_KEY_SECRET };
+    const ref = { namespace, name: STATE_SECRET };
     try {
       await client.patchMerge(secrets, ref, { metadata: { uid, resourceVersion, annotations } });
     } catch (error) {
@@ -146,7 +145,7 @@ export class KeyRecords implements KeyRecording {
 
   async #readOwn() {
     const { client, namespace, installation } = this.#options;
-    const ref = { namespace, name: INTENT_KEY_SECRET };
+    const ref = { namespace, name: STATE_SECRET };
     const read = client.get(secrets, ref, { metadataOnly: true });
     const secret = await read.catch((error: unknown) => {
       if (!isNotFound(error)) throw toReconcileError(error);

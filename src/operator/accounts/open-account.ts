@@ -2,6 +2,7 @@ import { Account } from "../../account/account.ts";
 import type { AccountOptions } from "../../account/account-options.ts";
 import type { KeyRecord, RecordedIDs } from "../../account/key-proof.ts";
 import type { ListDelta } from "../../account/remotes/inventory.ts";
+import type { ListRoom } from "../../account/requests/list-room.ts";
 import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
 import { RequestCount } from "../../account/requests/request-count.ts";
 import type { Config } from "../../config.ts";
@@ -56,6 +57,8 @@ export interface AccountSource {
   concerned: (shared: SharedAccount) => readonly string[];
   keyFor: (shared: SharedAccount) => Promise<string>;
   listedElsewhere: (shared: SharedAccount, resource: Resource) => Promise<readonly string[] | undefined>;
+  /** What all accounts share. */
+  room: ListRoom;
 }
 
 /**
@@ -102,6 +105,7 @@ export function openAccount(
     signal: abort.signal,
     ...(onReleased && { onReleased }),
     budget: budgetOf(own),
+    room: source.room,
     assertMaySend() {
       options.assertMaySend();
       if (abort.signal.aborted) throw new Outdated("the account is gone, or is shared by now");

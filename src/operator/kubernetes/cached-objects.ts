@@ -22,7 +22,7 @@ export type ObjectStores = ReadonlyMap<string, { readonly store: ObjectStore }>;
 
 type Questions =
   | ("kinds" | "get" | "othersWithRemoteID" | "othersSpecifying" | "shareAccount" | "mayAdopt" | "inAccount")
-  | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo");
+  | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo" | "othersListeningOn");
 
 /** Answers a reconcile's questions about objects from the stores. */
 export class CachedObjects implements Pick<Cluster, Questions> {
@@ -59,6 +59,13 @@ export class CachedObjects implements Pick<Cluster, Questions> {
       .by(index, id)
       .filter((other) => other.metadata.uid !== object.metadata.uid);
     return same.filter((other) => hasRemote(other, id) || this.shareAccount(other, object));
+  }
+
+  othersListeningOn(address: string, object: ManagedObject): ManagedObject[] {
+    return this.kinds
+      .filter(({ listensOn }) => listensOn !== undefined)
+      .flatMap(({ kind }) => this.store(kind).by("listenedOn", address))
+      .filter((other) => other.metadata.uid !== object.metadata.uid && this.shareAccount(other, object));
   }
 
   inAccount({ kind }: Kind, object: ManagedObject): ManagedObject[] {

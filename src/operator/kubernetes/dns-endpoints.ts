@@ -43,10 +43,7 @@ export async function writeDNSEndpoint(
     if (before && isSame(before, wanted)) return;
     if (before && !isWrittenFor(object, before)) {
       const { name } = before.metadata;
-      throw new Blocked(
-        REASON,
-        `Delete DNSEndpoint "${name}", or rename this object: it exists and is not this object's`,
-      );
+      throw new Blocked(REASON, `Rename this object: DNSEndpoint "${name}" exists and is not this object's`);
     }
     // Without force, a DNSEndpoint that somebody else creates at the same moment is a conflict.
     const uid = before?.metadata.uid;

@@ -1,4 +1,4 @@
-import { naturalKeyOf, parentIDsOf, remoteIDsOf, wantedIDOf } from "../../objects/identity.ts";
+import { listenedOn, naturalKeyOf, parentIDsOf, remoteIDsOf, wantedIDOf } from "../../objects/identity.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Informer } from "../../runtime/cache/informer.ts";
 import type { Indexer, Store } from "../../runtime/cache/store.ts";
@@ -35,13 +35,14 @@ export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): str
   return written === undefined ? references : [...references, referenceKey(secrets.kind, namespace, written)];
 }
 
-/** `wantedID`: objects that are to adopt a remote and have none yet. `naturalKey`: those that want the same name. */
-export type IndexName = "remoteID" | "wantedID" | "naturalKey" | "references";
+/** `wantedID`: objects that are to adopt a remote and have none yet. `naturalKey`: those that want the same name. `listenedOn`: those that listen on an address. */
+export type IndexName = "remoteID" | "wantedID" | "naturalKey" | "listenedOn" | "references";
 
 /** The indexes of a kind's store. */
 export const indexersOf = (kind: Kind): Record<IndexName, Indexer<ManagedObject>> => ({
   remoteID: (object) => [...new Set([...remoteIDsOf(kind, object), ...parentIDsOf(kind, object)])],
   wantedID: (object) => [wantedIDOf(object) ?? []].flat(),
   naturalKey: ({ spec }) => [naturalKeyOf(kind, spec) ?? []].flat(),
+  listenedOn: ({ status }) => listenedOn(kind, status),
   references: (object) => [...new Set(referencesOf(kind, object))],
 });

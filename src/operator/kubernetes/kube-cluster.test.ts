@@ -1,17 +1,16 @@
-import { createSecretKey, randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { apiServerForTest } from "../../../test/fakes/runtime/api-server-for-test.ts";
 import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
 import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
-import { IntentSignatures } from "../../objects/intent-signatures.ts";
+import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import type { EventInput, EventRecorder } from "../../runtime/process/events.ts";
-import { FINALIZER } from "../../schema/contract.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { type Informers, indexersOf } from "./indexes.ts";
 import { KubeCluster } from "./kube-cluster.ts";
 import { UnfinalizedObjects } from "./unfinalized-objects.ts";
@@ -19,8 +18,7 @@ import { UnfinalizedObjects } from "./unfinalized-objects.ts";
 const POLICIES = "tunnelgateway.dev/v1/ippolicies";
 const SECRETS = "v1/secrets";
 
-const signatures = new IntentSignatures(createSecretKey(randomBytes(32)), "c1");
-const intent = { signed: true as const, first: 1_000, last: 2_000 };
+const intent = { create: "2026-01-01T00:00:00.000Z" };
 
 let server: FakeApiServer;
 let client: KubeClient;
@@ -53,7 +51,6 @@ beforeEach(async () => {
       ensureDefaultKnown: async () => {},
       mayAdopt: () => true,
     },
-    intentSignatures: () => signatures,
     rights: {
       async during(namespace, write) {
         rights.push(`begin ${namespace}`);
@@ -144,9 +141,9 @@ describe("a write", () => {
     await cluster.annotate(IPPolicy, object, { finalizer: true, intent });
     expect(cached()?.metadata).toMatchObject({
       finalizers: [FINALIZER],
-      annotations: signatures.annotationsOf(object, intent),
+      annotations: { [annotations.createIntent]: intent.create },
     });
-    expect(cached()?.intent).toEqual(expect.objectContaining(intent));
+    expect(cached() && intentOf(cached() as ManagedObject)).toMatchObject(intent);
     await cluster.writeStatus(IPPolicy, object, { id: "ipp_1" });
     expect(cached()?.status).toEqual({ id: "ipp_1" });
   });

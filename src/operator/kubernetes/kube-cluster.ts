@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Intent } from "../../objects/intent.ts";
-import type { IntentSignatures } from "../../objects/intent-signatures.ts";
+import { formatIntent, type Intent } from "../../objects/intent.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Cluster, DNSEndpointContent, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
@@ -11,7 +10,7 @@ import type { Logger } from "../../runtime/log.ts";
 import { keyOf, type ResourceType } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
-import { API_VERSION, FINALIZER, GROUP } from "../../schema/contract.ts";
+import { API_VERSION, annotations, FINALIZER, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { toReconcileError } from "./api-error.ts";
 import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
@@ -48,8 +47,6 @@ export interface KubeClusterOptions {
   accounts: AccountSharing & AccountKeys;
   endedObjects: Pick<EndedObjects, "has">;
   unfinalizedObjects: UnfinalizedObjects;
-  /** Known before the informers start. */
-  intentSignatures: () => IntentSignatures;
   rights: Pick<NamespaceRights, "during" | "settle">;
   readObjects: Pick<ReadObjects, "visibilityOf" | "unreadNamespaces">;
 }
@@ -63,7 +60,6 @@ export class KubeCluster extends CachedObjects implements Cluster {
   readonly #accountKeys: AccountKeys;
   readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #unfinalizedObjects: UnfinalizedObjects;
-  readonly #intentSignatures: () => IntentSignatures;
   readonly #rights: Pick<NamespaceRights, "during" | "settle">;
   readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
@@ -76,7 +72,6 @@ export class KubeCluster extends CachedObjects implements Cluster {
     this.#accountKeys = options.accounts;
     this.#endedObjects = options.endedObjects;
     this.#unfinalizedObjects = options.unfinalizedObjects;
-    this.#intentSignatures = options.intentSignatures;
     this.#rights = options.rights;
   }
 
@@ -108,7 +103,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
       metadata: {
         resourceVersion,
         ...(missing && { finalizers: [...finalizers, FINALIZER] }),
-        ...(change.intent && { annotations: this.#intentSignatures().annotationsOf(object, change.intent) }),
+        ...(change.intent && { annotations: { [annotations.createIntent]: formatIntent(change.intent) } }),
       },
     };
     const write = async () =>
@@ -158,11 +153,10 @@ export class KubeCluster extends CachedObjects implements Cluster {
     if (this.#unfinalizedObjects.record(object)) this.#log.warn(aboutObject(object), UNFINALIZED);
   }
 
-  /** Stores the answer of the API server. Its intent is checked as in any object that arrives. */
+  /** Stores the answer of the API server. */
   #keep({ kind }: Kind, written: ManagedObject): ManagedObject {
-    const object = this.#intentSignatures().admit(written);
-    this.store(kind).put(object);
-    return object;
+    this.store(kind).put(written);
+    return written;
   }
 
   secret = (namespace: string, name: string): Promise<SecretValue | undefined> =>

@@ -1,3 +1,4 @@
+import { hasFinalizer } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
@@ -6,7 +7,7 @@ import { isForbidden, isInvalid, isNotFound } from "../../runtime/connection/err
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { FINALIZER, RIGHTS_FINALIZER } from "../../schema/contract.ts";
+import { RIGHTS_FINALIZER } from "../../schema/contract.ts";
 import { roleBindings } from "./resource-types.ts";
 
 /** How often to check whether other clients have deleted the last object of a namespace. That costs no request. */
@@ -150,8 +151,6 @@ export async function releaseRoleBinding(
   assertValid();
   await removeFinalizer(client, roleBindings, binding, RIGHTS_FINALIZER);
 }
-
-const hasFinalizer = ({ metadata }: KubeObject): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
 
 /** Whether the error is final: there is no such binding, it is being deleted, or the operator has no right. */
 const isRefusal = (error: unknown): boolean => isNotFound(error) || isForbidden(error) || isInvalid(error);

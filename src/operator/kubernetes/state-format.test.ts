@@ -4,11 +4,11 @@ import type { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.
 import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
 import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
+import { STATE_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { STATE_FORMAT, StateFormat } from "./state-format.ts";
 
 const SECRETS = "v1/secrets";
-const KEY = `own/${INTENT_KEY_SECRET}`;
+const KEY = `own/${STATE_SECRET}`;
 
 let server: FakeApiServer;
 let client: KubeClient;
@@ -28,7 +28,7 @@ function given(format: string | undefined): void {
   server.storage.create(SECRETS, {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { namespace: "own", name: INTENT_KEY_SECRET, annotations },
+    metadata: { namespace: "own", name: STATE_SECRET, annotations },
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
+import { STATE_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { secrets } from "./resource-types.ts";
 import { StartStep } from "./start-step.ts";
 
@@ -29,7 +29,7 @@ export interface StateFormatOptions {
 
 /**
  * Prevents a return to a version that would misread data of a newer one. The leader records its format on the Secret
- * with the key that signs intents before its controllers start, and waits while a higher format is recorded there.
+ * with the key for digests before its controllers start, and waits while a higher format is recorded there.
  */
 export class StateFormat extends StartStep<void> {
   constructor({ client, namespace, after, clock, log, format = STATE_FORMAT, random }: StateFormatOptions) {
@@ -38,7 +38,7 @@ export class StateFormat extends StartStep<void> {
       clock,
       log,
       random,
-      where: `Secret ${namespace}/${INTENT_KEY_SECRET}`,
+      where: `Secret ${namespace}/${STATE_SECRET}`,
       async run(signal) {
         await after;
         await agree(client, namespace, format, signal);
@@ -53,7 +53,7 @@ async function agree(
   ours: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const ref = { namespace, name: INTENT_KEY_SECRET };
+  const ref = { namespace, name: STATE_SECRET };
   const { metadata } = await client.get(secrets, ref, { metadataOnly: true, signal });
   const text = metadata.annotations?.[secretAnnotations.format];
   const found = text === undefined ? FIRST_FORMAT : Number(text);

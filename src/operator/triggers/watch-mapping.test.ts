@@ -12,6 +12,7 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Store } from "../../runtime/cache/store.ts";
@@ -171,6 +172,37 @@ describe("an object", () => {
 
   it("is not enqueued after it is gone", () => {
     expect(removed(IPPolicy, object(IPPolicy, "a"))).toEqual([]);
+  });
+});
+
+describe("a younger object that listens on the same address", () => {
+  const made = (creationTimestamp: string, more: object = {}) => ({ creationTimestamp, ...more });
+  const on = (...hostports: string[]): More => ({ status: { hostports }, metadata: made("2026-01-01T00:00:00Z") });
+
+  beforeEach(() => {
+    for (const [kind, name, time] of [
+      [TLSEdge, "younger", "2026-01-02T00:00:00Z"],
+      [TCPEdge, "older", "2025-01-02T00:00:00Z"],
+    ] as const)
+      given(kind, name, { status: { hostports: ["Shop.example:443"] }, metadata: made(time) });
+  });
+
+  it.each<[string, More, More, string[]]>([
+    ["is enqueued when the older one begins to", on(), on("shop.example:443"), ["TLSEdge n/younger"]],
+    ["is enqueued when the older one ends to", on("shop.example:443"), on("a.example:1"), ["TLSEdge n/younger"]],
+    ["is not enqueued for another address", on(), on("a.example:1"), []],
+    ["is not enqueued while nothing changes there", on("shop.example:443"), on("SHOP.example:443"), []],
+  ])("%s", (_, before, after, requests) => {
+    expect(updated(TCPEdge, object(TCPEdge, "db", before), object(TCPEdge, "db", after))).toEqual(requests);
+  });
+
+  it("is enqueued when the older one is deleted or gone", () => {
+    const before = on("shop.example:443");
+    const after = { ...before, metadata: made("2026-01-01T00:00:00Z", deleting) };
+    expect(removed(TCPEdge, object(TCPEdge, "db", before))).toEqual(["TLSEdge n/younger"]);
+    expect(updated(TCPEdge, object(TCPEdge, "db", before), object(TCPEdge, "db", after))).toContain(
+      "TLSEdge n/younger",
+    );
   });
 });
 

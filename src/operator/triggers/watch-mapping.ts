@@ -1,11 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/requests/request-budget.ts";
 import { writtenForOperator } from "../../objects/annotations.ts";
-import { naturalKeyOf, remoteIDsOf, setsNoModule } from "../../objects/identity.ts";
-import { conditionOf, isObserver, isReleased, type ManagedObject } from "../../objects/object.ts";
+import { listenedOn, naturalKeyOf, remoteIDsOf, setsNoModule } from "../../objects/identity.ts";
+import {
+  conditionOf,
+  hasFinalizer,
+  isDeleting,
+  isObserver,
+  isOlder,
+  isReleased,
+  type ManagedObject,
+} from "../../objects/object.ts";
 import { referenceCycle } from "../../objects/reference-cycle.ts";
 import type { Change } from "../../runtime/cache/store.ts";
-import { FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { sentStatusFields } from "../../schema/wire/needs.ts";
 import { type IndexName, type Informers, referenceKey, referencesOf } from "../kubernetes/indexes.ts";
@@ -29,6 +36,7 @@ export function requestsFor(kind: Kind, change: Change<ManagedObject>, cached: C
     ...forCycle(kind, change, cached),
     ...forDeletingTargets(kind, change, cached.informers),
     ...forSharersOfRemote(kind, change, cached.informers),
+    ...forSharersOfAddress(kind, change, cached.informers),
   ];
 }
 
@@ -44,8 +52,7 @@ function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
     metadata.deletionTimestamp,
     writtenForOperator({ metadata }),
   ];
-  const lostFinalizer =
-    old.metadata.finalizers?.includes(FINALIZER) && !object.metadata.finalizers?.includes(FINALIZER);
+  const lostFinalizer = hasFinalizer(old) && !hasFinalizer(object);
   return lostFinalizer === true || !isDeepStrictEqual(relevant(old), relevant(object));
 }
 
@@ -136,6 +143,19 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
   return [...others("remoteID", ids), ...others("wantedID", ids), ...others("naturalKey", names)]
     .filter((other) => other.metadata.uid !== object.metadata.uid)
     .map((other) => requestFor(kind.kind, other, "edit"));
+}
+
+/** Younger objects that listen on an address of this one: they say so while it listens there. */
+function forSharersOfAddress(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
+  if (kind.listensOn === undefined || (change.type === "added" && change.initial)) return [];
+  const { object } = change;
+  const addressesOf = (one: ManagedObject) => (isDeleting(one) ? [] : listenedOn(kind, one.status));
+  const had = change.type === "added" ? [] : addressesOf(change.type === "updated" ? change.old : object);
+  const has = change.type === "deleted" ? [] : addressesOf(object);
+  return differing(had, has)
+    .flatMap((address) => objectsByIndex(informers, "listenedOn", address))
+    .filter((other) => isOlder(object, other))
+    .map((other) => requestFor(other.kind, other, "edit"));
 }
 
 const none = { ids: [], names: [] };

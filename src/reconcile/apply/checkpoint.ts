@@ -1,8 +1,13 @@
+import type { Remote } from "../../gateway/resource.ts";
+import { intentOf } from "../../objects/intent.ts";
 import type { SecretVersion, Status } from "../../objects/object.ts";
+import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { areSameVersions, keptWhileSending } from "../../objects/secret-versions.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
+import type { Body } from "../../schema/wire/request.ts";
 import { appliedSecretsOf, has, now, type ReconcileContext, serviceNow } from "../context.ts";
+import { changeEvents } from "../status/events.ts";
 import { nextStatus } from "../status/report.ts";
 
 /**
@@ -12,8 +17,7 @@ import { nextStatus } from "../status/report.ts";
  *   modules;
  * - Secret values that are about to be replaced by those of other keys, so that they are sent again when a later spec
  *   goes back to them;
- * - the id of a remote that an interrupted create made: a remote without an owner mark is found by its values, which
- *   the update changes.
+ * - the id of a remote that an interrupted create made.
  *
  * A create needs no checkpoint, because its fields are in its intent.
  */
@@ -37,13 +41,28 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
 }
 
 /**
+ * Writes down, before an update takes the owner mark off, which remote the object has: into the status, and into the
+ * annotation, which a backup keeps without the status.
+ */
+export async function checkpointMark(context: ReconcileContext, remote: Remote, { metadata }: Body): Promise<void> {
+  const owner = ownerMarkOf(remote);
+  if (metadata === undefined || !isMarkOf(owner, context.owner) || ownerMarkOf({ metadata }) !== undefined) return;
+  if (has(context, "Created")) await checkpointCreated(context, "Sending the metadata");
+  else if (context.object.status?.id !== remote.id) await checkpointID(context, "Updating the resource");
+  const before = intentOf(context.object);
+  if (before?.unmarked?.id === remote.id && before.unmarked.owner === owner) return;
+  const intent = { ...before, unmarked: { id: remote.id, owner } };
+  context.object = await context.cluster.annotate(context.kind, context.object, { intent });
+}
+
+/**
  * Writes what is known of a remote that was created right now into the status, and says nothing else there yet. Throws
  * Outdated if the object is gone. If somebody has edited the object meanwhile, the reconcile goes on with the object as
  * it was.
  */
-export async function checkpointCreated(context: ReconcileContext): Promise<void> {
+export async function checkpointCreated(context: ReconcileContext, message: string): Promise<void> {
   const { conditions, observedGeneration, columns } = context.object.status ?? {};
-  const error = new Waiting("Creating", "Storing the token");
+  const error = new Waiting("Creating", message);
   const next = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
   const fields = Object.entries({ ...next, conditions, observedGeneration, columns });
   const status = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
@@ -63,11 +82,11 @@ async function writeCheckpoint(context: ReconcileContext, status: Status): Promi
 
 /** Writes the id of the remote into the status and throws Outdated. The next reconcile continues from there. */
 export async function checkpointID(context: ReconcileContext, message: string): Promise<never> {
+  const { kind, object, cluster } = context;
   const error = new Waiting("Updating", message);
-  await context.cluster.writeStatus(
-    context.kind,
-    context.object,
-    nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context)),
-  );
+  const status = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
+  await cluster.writeStatus(kind, object, status);
+  // The next reconcile knows nothing of what this one has found.
+  for (const event of changeEvents(object, context)) cluster.emit(object, event);
   throw new Outdated("the id was written down");
 }

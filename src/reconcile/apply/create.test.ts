@@ -3,7 +3,7 @@ import { DEADLINE_MS, Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { sendWindowMs } from "../../objects/intent.ts";
+import { intentOf, sendWindowMs } from "../../objects/intent.ts";
 import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
@@ -37,7 +37,7 @@ describe("a create without failures", () => {
   it("sets the owner mark, the finalizer and the intent", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
-    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    expect(remote && ownerMarkOf(remote)).toBe(`c1/team-a/office#${intentOf(object)?.create}`);
     expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject({ team: "a" });
     expect(object.metadata.finalizers).toEqual([FINALIZER]);
     expect(object.metadata.annotations).toHaveProperty([annotations.createIntent]);

@@ -10,6 +10,7 @@ import {
   type WayToDelete,
 } from "../decide/may-delete.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
+import { hasRecords } from "../features.ts";
 import { StillUsed } from "../use/in-use.ts";
 import { refusedAsInUse } from "../use/refusal.ts";
 import { emptyRemote } from "./empty-remote.ts";
@@ -42,7 +43,7 @@ async function sendInTurn(context: ReconcileContext, permit: Permit, way: WayToD
   const { account, kind } = context;
   const { id } = permit;
   // The records of a remote that was replaced are those of the one that the object has now.
-  if (way !== "replaced") await withdrawRecords(context, id, way === "leftover");
+  if (hasRecords(context) && way !== "replaced") await withdrawRecords(context, id, way === "leftover");
   // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
   // that turn.
   await account.turns.hold(requestOptions(context));

@@ -1,34 +1,36 @@
 import { switchProblem } from "../../objects/annotations.ts";
-import { openIntentOf } from "../../objects/intent.ts";
-import { isOrphan, isUninstalling, type ManagedObject, releasedTo } from "../../objects/object.ts";
+import { isNamedBySpec } from "../../objects/identity.ts";
+import { openCreateOf } from "../../objects/intent.ts";
+import { hasFinalizer, isOrphan, isUninstalling, type ManagedObject, releasedTo } from "../../objects/object.ts";
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
-import { withArticle } from "../../schema/article.ts";
-import { annotations, FINALIZER } from "../../schema/contract.ts";
+import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { listOf } from "../../schema/define.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import {
   accountOf,
+  forgetOrigin,
   now,
   type ReconcileContext,
   readRemote,
   remotesOf,
   retire,
   retiringOf,
-  serviceNow,
 } from "../context.ts";
 import { isHandoverPending, takerOf } from "../decide/handover.ts";
 import { keepRecords } from "../dns/withdraw.ts";
+import { hasOutput, hasRecords, isOfModules } from "../features.ts";
 import { findRemote } from "../find/find.ts";
-import { findInterruptedCreate, refuseUnsettled } from "../find/ways/by-intent.ts";
-import { findByOwnerMark } from "../find/ways/by-owner-mark.ts";
+import { findInterruptedCreate, findSuccessor, refuseUnsettled } from "../find/ways/by-create.ts";
 import { UnreadableKind } from "../unseen.ts";
 import { namesOf, remainingUsers, StillUsed, sentence } from "../use/in-use.ts";
 import { KeyStillUsed } from "../use/key-in-use.ts";
 import { recordAllModulesLeft, recordLeftModules } from "../use/left-modules.ts";
 import { recordLostToken } from "../use/token-records.ts";
 import { deleteRemote } from "./delete-remote.ts";
+import { releaseModules } from "./modules/release-modules.ts";
 import { keepOutputSecret } from "./output-secret.ts";
-import { releaseModules } from "./release-modules.ts";
 import { forgetRetired, leaveToOthers } from "./replace.ts";
 
 /**
@@ -55,16 +57,16 @@ const FOREIGN_FINALIZERS_SECONDS = 1800;
  */
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
-  if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
+  if (!hasFinalizer(object)) return waitForOthers(object);
   refuseUnclear(context);
   await deleteReplacedFirst(context);
   await awaitTakeover(context);
   if (await isRemoteKept(context)) {
     if (!leavesItsRemote(object) && cluster.isAccountOrphaned(object)) reportAccountOrphaned(context);
     prepareRetention(context);
-    await keepOutputSecret(context);
-    await keepRecords(context, takerOf(context));
-    await recordAllModulesLeft(context);
+    if (hasOutput(context)) await keepOutputSecret(context);
+    if (hasRecords(context)) await keepRecords(context, takerOf(context));
+    if (isOfModules(context)) await recordAllModulesLeft(context);
   } else {
     await deleteRemotes(context);
   }
@@ -96,11 +98,11 @@ async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
 async function retireUnrecorded(context: ReconcileContext): Promise<void> {
   const { object, kind, record } = context;
   const { id } = object.status ?? {};
-  const intent = openIntentOf(object);
-  if (!kind.replacement || id === undefined || !intent || record.isCreateFutile(intent)) return;
-  const created = await findInterruptedCreate(context, intent);
+  const create = openCreateOf(object);
+  if (!kind.replacement || id === undefined || create === undefined || record.isCreateFutile(create)) return;
+  const created = await findInterruptedCreate(context, create);
   // The search has noted the origin of what it found.
-  delete context.state.origin;
+  forgetOrigin(context);
   if (created && (await readRemote(context, id))) retire(context, created.id, "Created");
 }
 
@@ -152,31 +154,25 @@ const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promis
  * because the account may no longer exist.
  */
 function prepareRetention(context: ReconcileContext): void {
-  const { object, kind } = context;
-  const intent = openIntentOf(object);
-  if (!intent || kind.location.type !== "collection") return;
-  if (leavesItsRemote(object) && !isOrphan(object)) {
-    const { account } = context;
-    if (!context.record.isCreateFutile(intent)) {
-      // While the time of the service is unknown, the intent counts as recorded just now.
-      const time = account.serviceTime.isKnown ? serviceNow(context) : intent.last;
-      refuseUnsettled(context.memory.createSettlement.remainingMs(object, intent, time));
-    }
-  }
-  accountOf(context)?.collection(kind.resource).invalidateList();
+  const { object, kind, record, clock } = context;
+  const create = openCreateOf(object);
+  if (create === undefined || isNamedBySpec(kind)) return;
+  if (leavesItsRemote(object) && !isOrphan(object) && !record.isCreateFutile(create))
+    refuseUnsettled(record.settledAt - clock.now());
+  accountOf(context)?.collectionOf(kind)?.invalidateList();
 }
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
-  if (context.kind.location.type === "modules") {
+  if (isOfModules(context)) {
     const { left, seen } = await releaseModules(context);
     return recordLeftModules(context, left, seen);
   }
-  const id = await findIDToDelete(context).catch((error: unknown) => leaveToOwner(context, error));
+  const id = await findIDToDelete(context);
   const { object, state } = context;
   if (id !== undefined) {
     state.remote ??= { id };
     const remote = remotesOf(context).cached(id);
-    if (remote) recordLostToken(context, remote);
+    if (remote && hasOutput(context)) recordLostToken(context, remote);
   }
   // The search may have found an adopted remote in place of one that no longer exists.
   const own = id === undefined || isRetained(object, state.origin) ? [] : [id];
@@ -212,7 +208,7 @@ class LeftBehind extends Waiting {
  * them.
  */
 function tellUnseenUsers({ cluster, kind, object }: ReconcileContext, id: string): void {
-  const unlisted = cluster.kindsReferringTo(kind).filter(({ location }) => location.type === "modules");
+  const unlisted = cluster.kindsReferringTo(kind).filter((one) => !listOf(one));
   for (const { resource } of unlisted) {
     const note = `Look for any ${resource.title} that no object names and that used ${id}, which is deleted: no list shows it`;
     cluster.emit(object, { type: "Normal", reason: "Deleting", action: "Delete", note });
@@ -300,9 +296,11 @@ const waitedMs = (context: ReconcileContext): number =>
 
 /** The id in the status. Where the status may lack it, the id of the remote that is found for the object. */
 async function findIDToDelete(context: ReconcileContext): Promise<string | undefined> {
-  const id = context.object.status?.id;
-  if (openIntentOf(context.object)) return (await findRemote(context))?.id;
-  // The object may have adopted a remote before its status was lost.
-  if (id === undefined) return (await findByOwnerMark(context))?.id;
+  const { id } = context.object.status ?? {};
+  const create = openCreateOf(context.object);
+  const isSought = id !== undefined && create !== undefined && !isNamedBySpec(context.kind);
+  if (isSought) return (await findSuccessor(context, create, id))?.id ?? id;
+  if (create !== undefined) return (await findRemote(context))?.id;
+  // Without its create, nobody can tell what this object made from what an earlier one of its name left on purpose.
   return id;
 }

@@ -98,7 +98,7 @@ it("a remote with replacement: Recreate is neither deleted nor created again whi
   scene.cluster.apply(TCPEdge, "db", { hostports: [] });
   await scene.settle(scene.cluster.get("TCPEdge", "team-a", "db") as ManagedObject, 3);
   expect(await scene.settle(address, 3)).toEqual({ requeueAfterSeconds: 60 });
-  expect(scene.reason(address)).toMatch(new RegExp(`^InUse: Delete or change TCP edge ${edge.id} first`));
+  expect(scene.reason(address)).toMatch(new RegExp(`^InUse: Ask who runs TCP edge ${edge.id} to change it first`));
   expect(scene.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([{ id, description: "one" }]);
   scene.gateway.drop(TCPEdge.resource, edge.id);
   await scene.clock.advance(300_000);

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
-import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 
 const cases = [
@@ -16,7 +16,7 @@ describe.each(cases)("a $kind.kind that bears the mark of another cluster id, fo
   let scene: Scene;
 
   const remotes = () => scene.gateway.remotesOf(kind.resource);
-  const marks = () => remotes().map(ownerMarkOf);
+  const marks = () => remotes().map(ownerIn);
 
   beforeEach(() => {
     scene = new Scene();
@@ -31,7 +31,7 @@ describe.each(cases)("a $kind.kind that bears the mark of another cluster id, fo
     };
     return { object, id: scene.idOf(object) };
   };
-  const hasNewMark = (body: Record<string, unknown>) => ownerMarkOf(body)?.startsWith("c2/") === true;
+  const hasNewMark = (body: Record<string, unknown>) => ownerIn(body)?.startsWith("c2/") === true;
 
   it("stays, and the service that refuses the new mark is asked less and less often", async () => {
     const { object, id } = await given(hasNewMark);
@@ -51,7 +51,7 @@ describe.each(cases)("a $kind.kind that bears the mark of another cluster id, fo
     }
     expect(times).toEqual([15, 60, 120, 240, 480, 960, 1440, 1440]);
     expect(remotes()).toMatchObject([{ id }]);
-    expect(scene.reason(object)).toBe("Available: The resource exists in the account as specified");
+    expect(scene.reason(object)).toBe("Available: Exists in the account as specified");
     expect(scene.condition(object, "Synced")?.status).toBe("True");
   });
 

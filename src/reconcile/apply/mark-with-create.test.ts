@@ -1,25 +1,28 @@
 import { beforeEach, expect, it } from "vitest";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
-import { OWNER_KEY } from "../../schema/contract.ts";
 
 // The mark of a remote says which create made it. It stays for the life of the remote with this object.
 
-const create = "2026-11-26T10:00:00.000Z";
-
 let scene: Scene;
+let create: string | undefined;
 let object: ManagedObject;
 
 const marks = () => scene.gateway.remotesOf(IPPolicy.resource).map(ownerMarkOf);
-const born = (owner: string) => ({ metadata: JSON.stringify({ team: "a", [OWNER_KEY]: `${owner}#${create}` }) });
 
 beforeEach(async () => {
   scene = new Scene();
   object = await scene.given(IPPolicy, "office", { description: "one", metadata: '{"team":"a"}' });
-  scene.gateway.change(IPPolicy.resource, scene.idOf(object), born("c1/team-a/office"));
-  await scene.resync(IPPolicy, object);
+  create = intentOf(object)?.create;
+});
+
+it("is in the status too", () => {
+  expect(create).toMatch(/^2026-/);
+  expect(scene.cluster.now(object).status).toMatchObject({ created: create, origin: "Created" });
+  expect(marks()).toEqual([`c1/team-a/office#${create}`]);
 });
 
 it("costs a settled object no request and no write", async () => {

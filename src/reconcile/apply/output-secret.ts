@@ -6,7 +6,6 @@ import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
 import type { SecretOwnership, SecretValue } from "../cluster.ts";
-import type { ReconcileContext } from "../context.ts";
 import {
   type Destination,
   destinationOf,
@@ -14,18 +13,19 @@ import {
   type NamedSecret,
   readOwnSecret,
 } from "../decide/output-place.ts";
+import type { OutputContext } from "../features.ts";
 import { recordLostToken, recordToken } from "../use/token-records.ts";
 import { checkpointCreated } from "./checkpoint.ts";
 
 /** Writes a value that is shown once from the answer to a create to the Secret. */
-export async function keepShownOnce(context: ReconcileContext, remote: Remote): Promise<void> {
+export async function keepShownOnce(context: OutputContext, remote: Remote): Promise<void> {
   const to = destinationOf(context);
   if (!to?.shownOnce) return;
   const value = valueIn(remote, to);
   if (value === undefined) return;
   recordToken(context, remote, value);
   // Before the token is stored: a process that ends in between leaves a token that nobody was given.
-  await checkpointCreated(context);
+  await checkpointCreated(context, "Storing the token");
   await writeValue(context, to, remote, value);
 }
 
@@ -39,10 +39,10 @@ const valueIn = (remote: Remote, { member }: Destination): string | undefined =>
  * one. Returns false when the value was shown once and is lost, so that only a new remote would have one. Reads one
  * Secret, and writes it only when it differs. Throws Blocked when somebody has changed a value that is shown once.
  */
-export async function ensureOutputSecret(context: ReconcileContext, remote: Remote): Promise<boolean> {
+export async function ensureOutputSecret(context: OutputContext, remote: Remote): Promise<boolean> {
   const { cluster, object, state } = context;
   const { output } = context.kind;
-  if (!output || (output.shownOnce && wasShownToOthers(object, remote))) return true;
+  if (output.shownOnce && wasShownToOthers(object, remote)) return true;
   const to = destinationOf(context);
   const former = await readFormerSecret(context);
   if (to && !(await hasValue(context, to, remote, former))) {
@@ -67,9 +67,9 @@ const wasShownToOthers = (object: ManagedObject, { id }: Remote): boolean =>
  * Keeps a value that is shown once after its object is deleted. With an owner reference, the garbage collector would
  * delete the only copy.
  */
-export async function keepOutputSecret(context: ReconcileContext): Promise<void> {
+export async function keepOutputSecret(context: OutputContext): Promise<void> {
   const { cluster, object, kind } = context;
-  if (!kind.output?.shownOnce) return;
+  if (!kind.output.shownOnce) return;
   const names = new Set([destinationOf(context)?.name, object.status?.outputSecret]);
   for (const name of names) {
     if (name) await cluster.bindSecret(object, { name, annotations: {}, ownership: "kept" });
@@ -78,7 +78,7 @@ export async function keepOutputSecret(context: ReconcileContext): Promise<void>
 
 /** `former`: the Secret that had the value until the spec named another one. */
 async function hasValue(
-  context: ReconcileContext,
+  context: OutputContext,
   to: Destination,
   remote: Remote,
   former: NamedSecret | undefined,
@@ -106,19 +106,19 @@ async function hasValue(
 }
 
 /** Writes the value from an answer to the Secret. Does nothing when the answer has no value. */
-async function writeAnswer(context: ReconcileContext, to: Destination, remote: Remote): Promise<void> {
+async function writeAnswer(context: OutputContext, to: Destination, remote: Remote): Promise<void> {
   const value = valueIn(remote, to);
   if (value !== undefined) await writeValue(context, to, remote, value);
 }
 
-function writeValue(context: ReconcileContext, to: Destination, remote: Remote, value: string): Promise<void> {
+function writeValue(context: OutputContext, to: Destination, remote: Remote, value: string): Promise<void> {
   const { cluster, object } = context;
   const { name, key } = to;
   const annotations = annotationsOf(context, value, remote);
   return cluster.writeSecret(object, { name, data: { [key]: value }, annotations, ownership: ownershipOf(context) });
 }
 
-const annotationsOf = ({ object }: ReconcileContext, value: string, { id }: Remote) => ({
+const annotationsOf = ({ object }: OutputContext, value: string, { id }: Remote) => ({
   [secretAnnotations.remoteID]: id,
   [secretAnnotations.objectUID]: object.metadata.uid,
   [secretAnnotations.digest]: digestOf(value),
@@ -130,16 +130,16 @@ const digestOf = (value: string): string => createHash("sha256").update(value).d
  * Foreground deletion collects owned objects before the operator sees the deletion, so the Secret must have no owner
  * reference before that.
  */
-const ownershipOf = ({ kind, object }: ReconcileContext): SecretOwnership =>
-  kind.output?.shownOnce && leavesItsRemote(object) ? "kept" : "owned";
+const ownershipOf = ({ kind, object }: OutputContext): SecretOwnership =>
+  kind.output.shownOnce && leavesItsRemote(object) ? "kept" : "owned";
 
-function isBound(context: ReconcileContext, { owners, annotations }: SecretValue): boolean {
+function isBound(context: OutputContext, { owners, annotations }: SecretValue): boolean {
   const isOwned = owners.includes(context.object.metadata.uid);
   return isOwned === (ownershipOf(context) === "owned") && annotations[secretAnnotations.digest] !== undefined;
 }
 
 function refuseChanged(
-  { kind }: ReconcileContext,
+  { kind }: OutputContext,
   { key }: Destination,
   { name, annotations }: NamedSecret,
   value: string,
@@ -153,7 +153,7 @@ function refuseChanged(
   );
 }
 
-async function readFormerSecret(context: ReconcileContext): Promise<NamedSecret | undefined> {
+async function readFormerSecret(context: OutputContext): Promise<NamedSecret | undefined> {
   const { object, cluster } = context;
   const name = object.status?.outputSecret;
   if (name === undefined || name === destinationOf(context)?.name) return undefined;

@@ -60,7 +60,8 @@ describe("a renewed certificate", () => {
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.idOf(object)).not.toBe(old);
-    expect(scene.gateway.remotesOf(TLSCertificate.resource).map(({ id }) => id)).toEqual([scene.idOf(object)]);
+    // Nothing says any more that the old one was to be replaced.
+    expect(scene.gateway.remotesOf(TLSCertificate.resource).map(({ id }) => id)).toEqual([old, scene.idOf(object)]);
   });
 
   it("replaces the old one, also when the status was lost and the process dies after the upload", async () => {
@@ -181,7 +182,7 @@ describe("a renewed certificate", () => {
 
   it.each([
     [400, 'SecretNotReady: Correct Secret "tls": the service refused the new content: '],
-    [402, "QuotaExceeded: Delete something in the account, or raise its limit: "],
+    [402, "QuotaExceeded: Raise the limit of the account, or delete what you need no more in it: "],
   ])("stays Ready with the old one when the service answers %i to the new one", async (status, reported) => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", keyPair("second"));
@@ -326,7 +327,6 @@ describe("a renewed certificate", () => {
 });
 
 describe("a replacement during which the status was lost", () => {
-  const opaque = "a text of the user's";
   const renew = () => scene.cluster.setSecret("tls", keyPair("second"));
 
   /** Removes the status, as a restore from a backup does, and starts a new process. */
@@ -337,90 +337,56 @@ describe("a replacement during which the status was lost", () => {
 
   const certificates = () => scene.gateway.remotesOf(TLSCertificate.resource);
 
-  describe.each([
-    ["by its owner mark", {}],
-    ["by its values", { metadata: opaque }],
-  ])("with a certificate that is found %s", (_, more) => {
-    const spec = { ...more, secretName: "tls" };
-
-    it("continues from the old remote when no new one was created", async () => {
-      const object = await scene.given(TLSCertificate, "web", spec);
-      renew();
-      scene.gateway.swallow("create");
-      await scene.reconcile(object);
-      restore(object);
-      await scene.settle(object);
-      expect(certificates()).toMatchObject([{ id: scene.idOf(object), certificate_pem: pem("second") }]);
-      expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(2);
-    });
-
-    it("continues from the old remote when the service refused to create a new one", async () => {
-      const object = await scene.given(TLSCertificate, "web", spec);
-      renew();
-      scene.gateway.refuse("create", 400);
-      await scene.reconcile(object);
-      scene.cluster.loseStatus(object);
-      await scene.settle(object);
-      expect(certificates()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
-    });
-
-    it("takes the new remote and deletes the old one when both exist", async () => {
-      const object = await scene.given(TLSCertificate, "web", spec);
-      renew();
-      scene.gateway.loseAnswer("create");
-      await scene.reconcile(object);
-      restore(object);
-      await scene.settle(object);
-      expect(scene.idOf(object)).toBe("cert_2");
-      expect(certificates()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
-    });
-
-    it.each(["swallow", "loseAnswer"] as const)("leaves no remote when the object is deleted (%s)", async (mishap) => {
-      const object = await scene.given(TLSCertificate, "web", spec);
-      await scene.clock.advance(3_600_000);
-      renew();
-      scene.gateway[mishap]("create");
-      await scene.reconcile(object);
-      restore(object);
-      await scene.deleteAndSettle(object);
-      expect(scene.cluster.exists(object)).toBe(false);
-      expect(certificates()).toEqual([]);
-    });
-
-    it.each(["swallow", "loseAnswer"] as const)(
-      "continues also when the old remote was adopted (%s)",
-      async (mishap) => {
-        const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first"), ...more });
-        const object = await scene.given(TLSCertificate, "web", { ...spec, adopt: { id } });
-        renew();
-        scene.gateway[mishap]("create");
-        await scene.reconcile(object);
-        restore(object);
-        await scene.settle(object);
-        expect(certificates()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
-        // The remote that spec.adopt.id names no longer exists.
-        restore(object);
-        await scene.settle(object);
-        expect(certificates()).toMatchObject([{ id: scene.idOf(object) }]);
-        expect(scene.condition(object, "Ready")?.status).toBe("True");
-      },
-    );
-  });
-
-  it.each<[string, object, string[]]>([
-    ["leaves the old remote that was adopted", {}, ["cert_1", "cert_2"]],
-    ["deletes it where the spec says so", { deletionPolicy: "Delete" }, ["cert_2"]],
-  ])("%s", async (_, more, left) => {
-    const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first") });
-    await scene.clock.advance(3_600_000);
-    const object = await scene.given(TLSCertificate, "web", { secretName: "tls", adopt: { id }, ...more });
+  /** An object whose replacement was carried out or not, and whose status was lost then. */
+  async function interrupted(mishap: "swallow" | "loseAnswer", more: ManagedObject["spec"] = {}) {
+    const object = await scene.given(TLSCertificate, "web", { ...more, secretName: "tls" });
     renew();
-    scene.gateway.loseAnswer("create");
+    scene.gateway[mishap]("create");
     await scene.reconcile(object);
     restore(object);
+    return object;
+  }
+
+  describe.each([
+    ["JSON", {}],
+    ["a text that leaves no room for an owner mark", { metadata: "a text" }],
+  ])("with %s as metadata", (_, more) => {
+    it.each(["swallow", "loseAnswer"] as const)("makes one, and leaves the old one (%s)", async (mishap) => {
+      const object = await interrupted(mishap, more);
+      await scene.settle(object);
+      const ids = certificates().map(({ id }) => id);
+      expect(ids).toEqual(["cert_1", scene.idOf(object)]);
+      expect(scene.gateway.remote(TLSCertificate.resource, scene.idOf(object))).toMatchObject({
+        certificate_pem: pem("second"),
+      });
+    });
+
+    it("deletes with the object what the create made, and nothing else", async () => {
+      const object = await interrupted("loseAnswer", more);
+      await scene.deleteAndSettle(object);
+      expect(scene.cluster.exists(object)).toBe(false);
+      expect(certificates()).toMatchObject([{ id: "cert_1" }]);
+    });
+  });
+
+  it("tells of the old remote, which bears the mark as well", async () => {
+    const object = await interrupted("loseAnswer");
     await scene.settle(object);
-    expect(scene.idOf(object)).toBe("cert_2");
-    expect(certificates().map((one) => one.id)).toEqual(left);
+    expect(scene.cluster.events.map(({ note }) => note).join()).toContain("cert_1");
+  });
+
+  it.each(["swallow", "loseAnswer"] as const)("does not come back to one that was adopted (%s)", async (mishap) => {
+    const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first") });
+    const object = await interrupted(mishap, { adopt: { id } });
+    await scene.settle(object);
+    const created = scene.idOf(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(certificates().map((one) => one.id)).toEqual(mishap === "swallow" ? [id, created] : [id, "cert_2"]);
+    restore(object);
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe(created);
+    await scene.deleteAndSettle(object);
+    expect(certificates().map((one) => one.id)).toEqual([id]);
   });
 
   it("leaves the old remote that was adopted also when the object is deleted and no new one was created", async () => {

@@ -6,6 +6,7 @@ import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { DeletionRefusal } from "../decide/may-delete.ts";
 import { refuseNewForeignMark } from "../decide/unlisted-marks.ts";
 import type { Desired } from "../desired/desired.ts";
+import { isEntry } from "../features.ts";
 import { leaveEntry } from "../use/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
@@ -22,7 +23,7 @@ const REFUSED = { base: 300, cap: 3600, jitter: 0 };
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
   await refuseNewForeignMark(context, old.id);
-  // The intent takes the id of the old remote from the status, so the status must have it first.
+  // The next process deletes what was replaced by the id in the status.
   if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
   return create(context, desired, old.id);
 }
@@ -59,7 +60,7 @@ export function forgetRetired(context: ReconcileContext, id: string): void {
 
 /** What is somebody else's, or wanted by others, needs no deletion by this object. */
 export function leaveToOthers(context: ReconcileContext, id: string, { check }: DeletionRefusal): boolean {
-  if (check === "wantedByNobodyElse") leaveEntry(context, id);
+  if (check === "wantedByNobodyElse" && isEntry(context)) leaveEntry(context, id);
   return ["heldByNobodyElse", "markedByNobodyElse", "wantedByNobodyElse"].includes(check);
 }
 

@@ -1,3 +1,4 @@
+import { isCreatable } from "../../account/remotes/remotes.ts";
 import { isGatewayError, isNotFound, isUnsupported, mayBeCarriedOut } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { CHANGE_REFUSED, reconcileErrorOf } from "../../objects/map-error.ts";
@@ -9,8 +10,8 @@ import { changeOptions, type ReconcileContext, requestOptions, updatableRemotesO
 import { remoteMissing } from "../decide/conflicts.ts";
 import type { Desired } from "../desired/desired.ts";
 import { type Plan, specFields } from "../desired/plan.ts";
-import { checkpointUpdate } from "./checkpoint.ts";
-import { permitRemoval, removeModule } from "./release-modules.ts";
+import { checkpointMark, checkpointUpdate } from "./checkpoint.ts";
+import { permitRemoval, removeModule } from "./modules/remove-module.ts";
 
 /**
  * Sends an update and returns the remote as the last answer shows it. Returns the error to report when the service
@@ -44,6 +45,7 @@ async function applyPlan(
 ): Promise<Remote | undefined> {
   const permit = remove.length > 0 ? await permitRemoval(context, remote) : undefined;
   await checkpointUpdate(context, desired.secrets);
+  await checkpointMark(context, remote, body);
   context.state.sent = true;
   let latest = remote;
   for (const part of withoutExclusions(context.kind.spec, body).filter((one) => Object.keys(one).length > 0)) {
@@ -69,7 +71,7 @@ async function sendUpdate(
     account.operations.accepted(kind.resource, "update");
     return updated;
   } catch (error) {
-    if (isNotFound(error) && kind.location.type === "modules") throw remoteMissing(context, id, error);
+    if (isNotFound(error) && !isCreatable(remotes)) throw remoteMissing(context, id, error);
     const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;

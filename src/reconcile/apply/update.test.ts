@@ -6,6 +6,7 @@ import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
@@ -202,7 +203,7 @@ describe("somebody else's change", () => {
     await scene.resync(IPPolicy, object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "update ipp_1"]);
     const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
-    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    expect(remote && ownerMarkOf(remote)).toBe(`c1/team-a/office#${intentOf(object)?.create}`);
     expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject(JSON.parse(metadata ?? "{}"));
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual([]);

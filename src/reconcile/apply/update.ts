@@ -1,31 +1,41 @@
 import { type Remote, updateMembers } from "../../gateway/resource.ts";
-import { conditionOf } from "../../objects/object.ts";
+import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import {
   canBeMarked,
-  isPresentMarkOf,
-  markToKeep,
+  hasOnlyMark,
+  metadataOf,
+  ownerMark,
   ownerMarkOf,
   ownerOf,
   withOwnerMark,
 } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
-import { withArticle } from "../../schema/article.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { sharedLists } from "../../schema/wire/shared.ts";
-import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote, secondsUntilMark } from "../context.ts";
+import { type Claims, sharedLists } from "../../schema/wire/shared.ts";
+import {
+  appliedOf,
+  appliedSecretsOf,
+  has,
+  markFor,
+  type ReconcileContext,
+  readRemote,
+  secondsUntilMark,
+} from "../context.ts";
 import { handoverSource } from "../decide/handover.ts";
 import { ensureDeletable } from "../decide/may-delete.ts";
 import { refuseNewForeignMark } from "../decide/unlisted-marks.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
+import { hasSharedLists, isOfModules } from "../features.ts";
 import { noteRefusedMark } from "../find/recorded-owner.ts";
 import { claimsOf, droppedFrom, refuseWhileEntriesLoseKind } from "../use/sharing.ts";
 import { planOfMetadata } from "./metadata.ts";
+import { withoutHandedOverModules } from "./modules/release-modules.ts";
 import { refusedBefore, wasReplacementRequired } from "./refused-request.ts";
-import { withoutHandedOverModules } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
 
@@ -35,6 +45,7 @@ const ROUNDS = 3;
 /** Changes a remote until it matches its object, and returns the remote as the last answer shows it. */
 export async function update(context: ReconcileContext, desired: Desired, known: Remote): Promise<Remote> {
   const remote = await bringToSpec(context, desired, known);
+  if (keepsOnlyMark(context, desired.body, remote)) reportUnsentText(context, remote);
   // The service lacks the operation. The next process would try it again for the mark alone.
   if (context.account.operations.of(context.kind.resource, "update") !== "supported" && lacksMark(context, remote))
     noteRefusedMark(context, remote);
@@ -92,9 +103,9 @@ async function send(context: ReconcileContext, desired: Desired, needed: Plan, r
 async function renewMark(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
   const isDue = has(context, "Adopted") ? takesMark(context, remote) : hasStaleMark(context, remote);
   if (!isDue) return remote;
-  const { kind, owner } = context;
-  const metadata = withOwnerMark(metadataOf(remote), markToKeep(ownerMarkOf(remote), owner)) ?? "";
-  const needed = planOfMetadata(kind, remote, metadata, claimsOf(context));
+  const { kind } = context;
+  const metadata = withOwnerMark(metadataOf(remote), markFor(context, remote)) ?? "";
+  const needed = planOfMetadata(kind, remote, metadata, claimsBy(context));
   const marked = await send(context, desired, needed, remote);
   if (marked instanceof Blocked) recordRefusedMark(context, remote);
   if (!marked || marked instanceof Blocked) return remote;
@@ -113,7 +124,7 @@ async function withoutChange(
   needed: Plan,
   refusal: Blocked,
 ): Promise<Remote> {
-  if ("metadata" in needed.body && takesMark(context, remote)) {
+  if ("metadata" in needed.body && mayUpdateMetadata(context, remote) && changesMark(context, desired.body, remote)) {
     recordRefusedMark(context, remote);
     return update(context, desired, remote);
   }
@@ -182,25 +193,26 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   const renewed = renewedMembers(kind, object.spec, unsent);
   if (mustBeMarked(context, remote, isDrift(context, desired, remote))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, remote, applied) };
-  return withoutHandedOverModules(
-    context,
-    plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) }),
-    remote.id,
-  );
+  const planned = plan(kind, { wanted, seen, applied, renewed, claims: claimsBy(context) });
+  return isOfModules(context) ? withoutHandedOverModules(context, planned, remote.id) : planned;
 }
+
+/** What other objects want of its shared lists. */
+const claimsBy = (context: ReconcileContext): Claims => (hasSharedLists(context) ? claimsOf(context) : {});
 
 /**
  * The metadata to send: that of the spec or, if the spec sets none, that of the remote, with the owner mark added. If the
  * service has refused the mark: with the one that the remote has.
  */
 function ownedMetadata(context: ReconcileContext, wanted: Body, remote: Remote, applied: readonly string[]): Body {
-  const { kind, owner } = context;
+  const { kind } = context;
   if (!updateMembers(kind.resource).includes("metadata")) return {};
+  if (keepsOnlyMark(context, wanted, remote)) return { metadata: metadataOf(remote) };
   const unchanged = applied.includes("metadata") ? undefined : metadataOf(remote);
   const text = (wanted["metadata"] as string | undefined) ?? unchanged;
   const present = ownerMarkOf(remote);
   const isRefused = secondsUntilMark(context, remote.id) > 0;
-  const mark = isRefused ? present && ownerOf(present) : markToKeep(present, owner);
+  const mark = isRefused ? present && ownerOf(present) : markFor(context, remote);
   const metadata = mark ? withOwnerMark(text, mark) : text;
   return metadata === undefined ? {} : { metadata };
 }
@@ -222,18 +234,44 @@ const hasStaleMark = (context: ReconcileContext, remote: Remote): boolean =>
 
 /** Whether the remote lacks the owner mark of this object, and it can be written. */
 const takesMark = (context: ReconcileContext, remote: Remote): boolean =>
-  lacksMark(context, remote) &&
+  lacksMark(context, remote) && mayUpdateMetadata(context, remote);
+
+const mayUpdateMetadata = (context: ReconcileContext, remote: Remote): boolean =>
+  takesMetadata(context) &&
   context.account.operations.mayTry(context.kind.resource, "update") &&
   secondsUntilMark(context, remote.id) === 0;
 
-/** Whether the remote lacks the owner mark of this object, and updates may have it. */
-const lacksMark = ({ owner, account, kind }: ReconcileContext, remote: Remote): boolean =>
-  (account.operations.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata") &&
-  !isPresentMarkOf(ownerMarkOf(remote), owner) &&
-  canBeMarked(metadataOf(remote), markToKeep(ownerMarkOf(remote), owner));
+/** Whether an update may have metadata. */
+const takesMetadata = ({ account, kind }: ReconcileContext): boolean =>
+  (account.operations.triesUndocumented ? updateMembers(kind.resource) : kind.resource.update).includes("metadata");
 
-const metadataOf = (remote: Remote): string | undefined =>
-  (remote["metadata"] as string | null | undefined) ?? undefined;
+const changesMark = (context: ReconcileContext, wanted: Body, remote: Remote): boolean =>
+  lacksMark(context, remote) || dropsOnlyMark(context, wanted, remote);
+
+/** Whether the remote has the owner mark alone, with which it was created, and the text of the spec has no room for it. */
+const dropsOnlyMark = (context: ReconcileContext, { metadata }: Body, remote: Remote): boolean =>
+  metadata !== undefined &&
+  hasOnlyMark(remote, context.owner) &&
+  !canBeMarked(metadata as string, markFor(context, remote));
+
+/** Whether the remote stays so, since the service does not take the text in an update. */
+const keepsOnlyMark = (context: ReconcileContext, wanted: Body, remote: Remote): boolean =>
+  dropsOnlyMark(context, wanted, remote) && !mayUpdateMetadata(context, remote);
+
+function reportUnsentText(context: ReconcileContext, remote: Remote): void {
+  const { state } = context;
+  noteRefusedMark(context, remote);
+  const message =
+    "Write spec.metadata as a short JSON object, or leave it out: only an update can send other text, and the service does not take that";
+  const fields = [...new Set([...(state.drift?.fields ?? []), "metadata"])];
+  state.drift = { fields, reason: "RemoteNormalises", message };
+}
+
+/** Whether the remote lacks the owner mark of this object, and updates may have it. */
+function lacksMark(context: ReconcileContext, remote: Remote): boolean {
+  const mark = markFor(context, remote);
+  return takesMetadata(context) && ownerMarkOf(remote) !== ownerMark(mark) && canBeMarked(metadataOf(remote), mark);
+}
 
 /**
  * Whether a difference is a change by another client: the account once matched the object, and the operator has sent
@@ -282,11 +320,15 @@ function reasonToReport(
   const normalises =
     reported?.reason === "RemoteNormalises" &&
     reported.observedGeneration === object.metadata.generation &&
-    fields.every((field) => object.status?.drift?.includes(field));
+    fields.every((field) => object.status?.drift?.includes(field) && !wasTextRefused(object, field));
   const gaveUp = normalises || record.corrections.count(object, fields) >= ROUNDS;
   if (gaveUp && !hasNewValues(context, desired)) return "RemoteNormalises";
   return drifted && object.spec.driftPolicy === "Report" ? "RemoteDiffers" : undefined;
 }
+
+/** Whether the status says that the service refused the text of the spec. That is tried again, less and less often. */
+const wasTextRefused = ({ status }: ManagedObject, field: string): boolean =>
+  field === "metadata" && status?.refusedMark !== undefined;
 
 const differingFields = ({ frozen, fields }: Plan): string[] => [...frozen, ...fields];
 

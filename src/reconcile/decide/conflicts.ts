@@ -1,5 +1,6 @@
+import { isCreatable } from "../../account/remotes/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { openIntentOf } from "../../objects/intent.ts";
+import { openCreateOf } from "../../objects/intent.ts";
 import { hasOwnID, isObserveOnly, isObserver, type ManagedObject, retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf, ownerTextOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
@@ -13,14 +14,17 @@ import { isHandover } from "./handover.ts";
  */
 function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolean {
   const { cluster, kind, owner } = context;
-  if (!isOfCluster(mark, owner)) return false;
+  const named = ownerOf(mark);
+  if (!named || !isOfCluster(mark, owner)) return false;
   if (isFormerMark(context, mark, id)) return true;
-  const { namespace, name } = ownerOf(mark);
+  const { namespace, name } = named;
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return cluster.hasEnded(kind, namespace, name);
   if (isHandover(context, object, context.object, id) || (isObserver(object) && hasOrReplaced(context, id)))
     return true;
-  return hasAnother(context, object, id) && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
+  return (
+    hasAnother(context, object, id) && !retiringIDs(object.status).includes(id) && openCreateOf(object) === undefined
+  );
 }
 
 /**
@@ -90,13 +94,16 @@ export function foreignMark(context: ReconcileContext, remote: Remote): Blocked 
   if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return undefined;
   const own = ownerMarkOf(remote);
   const mark = ownerTextOf(own ?? context.object.status?.owner ?? "");
-  const way = isOfCluster(mark, context.owner)
-    ? ""
-    : ` (if ${ownerOf(mark).cluster} was this cluster: add it to formerClusterIDs)`;
+  const named = ownerOf(mark);
+  const way =
+    !named || isOfCluster(mark, context.owner)
+      ? ""
+      : ` (if ${named.cluster} was this cluster: add it to formerClusterIDs)`;
+  const owned = named
+    ? `Ask the owner to take its mark out of the metadata of ${remote.id} first: it belongs to ${mark}`
+    : `Ask who wrote it to take the owner mark out of the metadata of ${remote.id} first: ${JSON.stringify(mark)} names no object`;
   const what =
-    own === undefined
-      ? `Create this object anew: its status was copied from ${mark}, which has ${remote.id}`
-      : `Remove the owner from the metadata of ${remote.id} first: it belongs to ${mark}`;
+    own === undefined ? `Create this object anew: its status was copied from ${mark}, which has ${remote.id}` : owned;
   return new Blocked("OwnershipConflict", `${what}${way}`);
 }
 
@@ -118,22 +125,31 @@ export function adoptionNotAllowed({ cluster, object }: ReconcileContext, what: 
 }
 
 /** Whether no other object has this remote or is about to get it. Objects that only observe it do not count. */
-export const isUnclaimed = ({ memory, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
-  cluster.othersWithRemoteID(kind, id, object).every(isObserver) && !memory.isClaimedByOther(id, object);
+export const isUnclaimed = ({ cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
+  cluster.othersWithRemoteID(kind, id, object).every(isObserver);
 
-/** The oldest of several remotes that may be this object's. The others stay, and an event names them. */
-export function oldestOf({ changes }: ReconcileContext, remotes: readonly Remote[]): Remote | undefined {
+/**
+ * The newest of several remotes that may be this object's: it has replaced the others. They stay, and an event names them
+ * and `others`.
+ */
+export function newestOf(
+  { changes }: ReconcileContext,
+  remotes: readonly Remote[],
+  others: readonly Remote[] = [],
+): Remote | undefined {
   const time = (remote: Remote) => Date.parse(String(remote["created_at"])) || 0;
-  const [oldest, ...others] = remotes.toSorted((a, b) => time(a) - time(b));
-  if (others.length > 0) changes.push({ type: "Duplicates", ids: others.map(({ id }) => id) });
-  return oldest;
+  const [newest, ...rest] = remotes.toSorted((a, b) => time(b) - time(a));
+  const ids = [...rest, ...others].map(({ id }) => id);
+  if (newest && ids.length > 0) changes.push({ type: "Duplicates", ids });
+  return newest;
 }
 
 /** The operator may not, or cannot, create the remote. `what`: its id, or its name. */
-export function remoteMissing({ kind, object }: ReconcileContext, what: string, cause?: Error): Blocked {
+export function remoteMissing(context: ReconcileContext, what: string, cause?: Error): Blocked {
+  const { kind, object } = context;
   const missing = `the account has no ${kind.resource.title} ${what}`;
   const message =
-    isObserveOnly(object) || kind.location.type === "modules"
+    isObserveOnly(object) || !isCreatable(remotesOf(context))
       ? `Correct the spec, or delete this object: ${missing}, and the operator does not create it`
       : `Set driftPolicy: Correct to have it created again, or delete this object: ${missing}`;
   return new Blocked("RemoteMissing", message, { cause });

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { ownerMark } from "../../objects/ownership.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 
 // A policy moves from team-a/old to team-b/new.
@@ -27,7 +28,7 @@ const applyNew = (spec: ManagedObject["spec"] = {}, name = "new") =>
     { namespace: "team-b" },
   );
 const remote = () => scene.gateway.remote(IPPolicy.resource, id);
-const mark = () => ownerMarkOf(remote() ?? {});
+const mark = () => ownerIn(remote() ?? {});
 const markOf = (namespace: string, name: string) => ownerMark({ cluster: "c1", namespace, name });
 const rows = () => scene.gateway.remotesOf(IPPolicy.resource);
 const changes = () => scene.gateway.takeCalls().filter((call) => !/^(get|list)/.test(call));
@@ -198,7 +199,9 @@ describe("an object that is released", () => {
     await scene.reconcile(to);
     scene.cluster.removeAnnotation(old, annotations.releaseTo);
     await scene.apply(IPPolicy, "old", { description: "edited" });
-    expect(scene.reason(old)).toBe(`OwnershipConflict: Delete this object, or IPPolicy team-b/new, which has ${id}`);
+    expect(scene.reason(old)).toBe(
+      `OwnershipConflict: Delete this object, or ask for a release by IPPolicy team-b/new, which has ${id}`,
+    );
     expect(remote()?.["description"]).toBe("office");
   });
 

@@ -1,3 +1,4 @@
+import { isNamedBySpec } from "../../objects/identity.ts";
 import {
   hasOwnID,
   isDeleting,
@@ -8,7 +9,7 @@ import {
   nameOf,
   releasedTo,
 } from "../../objects/object.ts";
-import { withArticle } from "../../schema/article.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import type { ReconcileContext } from "../context.ts";
 
 // A remote moves from one object to another without a change in the account. The object that has it names the other one
@@ -76,7 +77,7 @@ export function releaseMessage(context: ReconcileContext): string {
   const { kind, object } = context;
   const id = object.status?.id;
   const to = `${kind.kind} ${releasedTo(object)}`;
-  if (kind.location.type !== "collection")
+  if (isNamedBySpec(kind))
     return `Remove the annotation release-to, create ${to} beside this object, then delete this object: ${withArticle(kind.kind)} does not adopt`;
   if (isHandedOver(context)) return `Delete this object: ${to} has ${id} now`;
   const target = handoverTarget(context);

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { keyPair } from "../../../test/fakes/reconcile/key-pairs.ts";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 import { otherHolder } from "./holders.ts";
 
@@ -120,7 +121,7 @@ describe("a remote that two objects adopt", () => {
     id = scene.gateway.seed(IPPolicy.resource, { description: "by hand" }).id;
   });
 
-  const mark = () => ownerMarkOf(scene.gateway.remote(IPPolicy.resource, id) ?? {});
+  const mark = () => ownerIn(scene.gateway.remote(IPPolicy.resource, id) ?? {});
 
   async function two(): Promise<[ManagedObject, ManagedObject]> {
     const first = await scene.given(IPPolicy, "first", spec());
@@ -170,7 +171,7 @@ describe("a remote that two objects adopt", () => {
     scene.cluster.knowsEnds = false;
     scene.restart();
     await scene.reconcile(second);
-    expect(scene.reason(second)).toMatch(/^OwnershipConflict: Remove the owner/);
+    expect(scene.reason(second)).toMatch(/^OwnershipConflict: Ask the owner/);
     expect(mark()).toBe("c1/team-a/first");
   });
 
@@ -219,7 +220,7 @@ describe("a remote that two objects adopt", () => {
   it("never goes to a second one while another cluster's mark is on it", async () => {
     scene.gateway.change(IPPolicy.resource, id, { metadata: '{"tunnelgateway.dev/owner":"c2/team-a/gone"}' });
     const object = await scene.apply(IPPolicy, "second", spec());
-    expect(scene.reason(object)).toMatch(/^OwnershipConflict: Remove the owner/);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: Ask the owner/);
   });
 });
 
@@ -229,7 +230,7 @@ it("a mark counts no more when the object that it names has another remote", asy
   const { id } = scene.gateway.seed(IPPolicy.resource, { metadata });
   const second = await scene.apply(IPPolicy, "second", { adopt: { id } });
   expect(scene.reason(second)).toMatch(/^Available/);
-  expect(ownerMarkOf(scene.gateway.remote(IPPolicy.resource, id) ?? {})).toBe("c1/team-a/second");
+  expect(ownerIn(scene.gateway.remote(IPPolicy.resource, id) ?? {})).toBe("c1/team-a/second");
 });
 
 it("a mark counts while the other remote of its object is not in the account, as after a restore", async () => {

@@ -1,8 +1,9 @@
-import { setsNoModule } from "../../objects/identity.ts";
+import { isNamedBySpec, setsNoModule } from "../../objects/identity.ts";
 import {
   isDeleting,
   isObserveOnly,
   isObserver,
+  isOlder,
   isPaused,
   type ManagedObject,
   nameOf,
@@ -46,7 +47,7 @@ export async function holdingOther(context: ReconcileContext, id: string): Promi
 function conflictWith(context: ReconcileContext, other: ManagedObject, id: string): Blocked {
   const has = `${context.kind.kind} ${nameOf(other)}, which has ${id}`;
   const isAsked = context.object.spec.adopt?.from === nameOf(other);
-  const message = isAsked ? wayToRelease(context, other, has) : `Delete this object, or ${has}`;
+  const message = isAsked ? wayToRelease(context, other, has) : `Delete this object, or ask for a release by ${has}`;
   return new Blocked("OwnershipConflict", message);
 }
 
@@ -119,7 +120,7 @@ const mayTake = ({ kind, object, cluster }: ReconcileContext, other: ManagedObje
   !isObserveOnly(other) &&
   !setsNoModule(kind, other) &&
   cluster.shareAccount(object, other) &&
-  (kind.location.type !== "collection" || cluster.mayAdopt(other));
+  (isNamedBySpec(kind) || cluster.mayAdopt(other));
 
 function firstOf(context: ReconcileContext, id: string, objects: readonly ManagedObject[]): ManagedObject | undefined {
   const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});
@@ -129,6 +130,5 @@ function firstOf(context: ReconcileContext, id: string, objects: readonly Manage
   const recorded = objects.filter(({ metadata: { namespace, name }, status }) =>
     isMarkOf(status?.owner, { ...owner, namespace, name }),
   );
-  const age = ({ metadata }: ManagedObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
-  return marked ?? (recorded.length > 0 ? recorded : objects).toSorted((a, b) => (age(a) < age(b) ? -1 : 1))[0];
+  return marked ?? (recorded.length > 0 ? recorded : objects).toSorted((a, b) => (isOlder(a, b) ? -1 : 1))[0];
 }

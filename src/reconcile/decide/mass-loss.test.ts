@@ -167,7 +167,7 @@ describe("remotes that are missing", () => {
     loseRemotes();
     await scene.resync(IPPolicy, ...objects);
     scene.account.lossGuard.confirmAll(credentials);
-    const marks = lost.map((remote) => ({ id: remote.id, namespace: ownerOf(ownerMarkOf(remote) ?? "").namespace }));
+    const marks = lost.map((remote) => ({ id: remote.id, namespace: ownerOf(ownerMarkOf(remote))?.namespace ?? "" }));
     await scene.reconcile(objects[0] as ManagedObject);
     const accepted = marks.filter(({ id }) => scene.account.lossGuard.isAccepted(id));
     expect(accepted).toEqual(marks.filter(({ namespace }) => namespaces.includes(namespace)));

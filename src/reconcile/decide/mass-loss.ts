@@ -1,7 +1,9 @@
 import { type Loss, type MissingRemote, RECHECK_DELAYS } from "../../account/mass-loss-guard.ts";
+import { listedID } from "../../objects/identity.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
+import { listOf } from "../../schema/define.ts";
 import { objectsInAccount, type ReconcileContext } from "../context.ts";
 
 /** If fewer remotes than this are missing, a person may have deleted them by hand. */
@@ -51,12 +53,8 @@ export function createInMassLoss(context: ReconcileContext): Blocked | undefined
 
 /** Records that the remote of this object is certainly gone and may be created again. */
 export function recordLoss(context: ReconcileContext, id: string): void {
-  if (!isDeleting(context.object)) context.account.lossGuard.recordLost(countedID(context.kind, id));
+  if (!isDeleting(context.object)) context.account.lossGuard.recordLost(listedID(context.kind, id));
 }
-
-/** An entry is lost together with the remote that has the list. Both count as one loss. */
-const countedID = ({ location }: Kind, id: string): string =>
-  location.type === "entry" ? id.slice(0, Math.max(id.indexOf("/"), 0)) : id;
 
 interface CountedLoss extends Loss {
   /** Objects whose remotes are missing. */
@@ -77,16 +75,14 @@ function countLoss(
 
 interface KnownRemote {
   object: ManagedObject;
-  /** The id under which the loss is counted. */
+  /** The id under which the loss is counted: an entry is lost together with the remote that has the list. */
   id: string;
   isMissing: boolean;
 }
 
-/**
- * The recorded remotes of a kind in the account of this reconcile. Modules have no list that could show them missing.
- */
+/** The recorded remotes of a kind in the account of this reconcile. Without a list, nothing could show them missing. */
 function knownOf(context: ReconcileContext, kind: Kind, counts: (object: ManagedObject) => boolean): KnownRemote[] {
-  if (kind.location.type === "modules") return [];
+  if (!listOf(kind)) return [];
   const { account } = context;
   const remotes = account.remotes(kind);
   const isMissing = (id: string) => remotes.isMissing(id) && !account.lossGuard.isAccepted(id);
@@ -94,7 +90,7 @@ function knownOf(context: ReconcileContext, kind: Kind, counts: (object: Managed
     .filter(counts)
     .flatMap((object) => {
       const id = object.status?.id;
-      return id === undefined ? [] : [{ object, id: countedID(kind, id), isMissing: isMissing(id) }];
+      return id === undefined ? [] : [{ object, id: listedID(kind, id), isMissing: isMissing(id) }];
     });
 }
 
@@ -131,7 +127,5 @@ function mismatch(context: ReconcileContext, { missing, total }: Loss, afterSeco
 /** The remote that is read to see whether it is back. An entry cannot be read alone, so its parent is. */
 function suspectOf({ kind, object }: ReconcileContext): MissingRemote {
   const id = object.status?.id ?? "";
-  const { location } = kind;
-  const resource = location.type === "entry" ? location.parent.resource : kind.resource;
-  return { resource, id: countedID(kind, id) };
+  return { resource: listOf(kind) ?? kind.resource, id: listedID(kind, id) };
 }

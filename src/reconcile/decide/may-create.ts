@@ -1,4 +1,5 @@
 import type { ReconcileContext } from "../context.ts";
+import { hasOutput } from "../features.ts";
 import { type Check, firstRefusal } from "./check.ts";
 import { createInMassLoss } from "./mass-loss.ts";
 import { withoutPlace } from "./output-place.ts";
@@ -8,7 +9,7 @@ export const mayCreate: readonly Check<undefined, "valueHasPlace" | "accountIsBe
   {
     name: "valueHasPlace",
     why: "A value that is shown once, and that no Secret can take, would be lost, and made again and again.",
-    refuse: withoutPlace,
+    refuse: (context) => (hasOutput(context) ? withoutPlace(context) : undefined),
   },
   {
     name: "accountIsBelieved",

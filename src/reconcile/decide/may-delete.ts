@@ -1,13 +1,15 @@
 import type { RequestOptions } from "../../account/requests/calls.ts";
 import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
-import { withArticle } from "../../schema/article.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import { assertSameAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { hasOutput, isEntry, isOfModules } from "../features.ts";
 import { unseenHolder, unseenUser } from "../unseen.ts";
 import { isReferredTo, refusalOfUsers } from "../use/in-use.ts";
 import { refusalOfKeyUsers } from "../use/key-in-use.ts";
-import { isKeptForOthers, modulesWantedByOthers } from "../use/sharing.ts";
+import { modulesWantedByOthers } from "../use/left-modules.ts";
+import { isKeptForOthers } from "../use/sharing.ts";
 import { asks, type Check, firstRefusal, type Refusal, type Way } from "./check.ts";
 import { foreignMark, isKnownForeign } from "./conflicts.ts";
 import { holdingOther } from "./holders.ts";
@@ -69,8 +71,8 @@ export const mayDelete: readonly Check<Deletion, Name>[] = [
     why: "An entry of a list, or a module of a route, stays for others that want it too.",
     refuse: (context, { id, fields }) => {
       const isWanted = fields
-        ? modulesWantedByOthers(context, id).some((field) => fields.includes(field))
-        : isKeptForOthers(context, id);
+        ? isOfModules(context) && modulesWantedByOthers(context, id).some((field) => fields.includes(field))
+        : isEntry(context) && isKeptForOthers(context, id);
       return isWanted
         ? new Waiting("InUse", `Leaving ${id}: another object wants it, or somebody added it by hand`)
         : undefined;
@@ -90,7 +92,7 @@ export const mayDelete: readonly Check<Deletion, Name>[] = [
   {
     name: "keyIsUnused",
     why: "Without the key that the operator or a GatewayAccount sends with, nothing could be changed any more.",
-    refuse: (context, { id }) => refusalOfKeyUsers(context, id),
+    refuse: (context, { id }) => (hasOutput(context) ? refusalOfKeyUsers(context, id) : undefined),
   },
   {
     name: "operationExists",

@@ -4,6 +4,7 @@ import { secretAnnotations } from "../../schema/contract.ts";
 import type { Output } from "../../schema/define.ts";
 import type { SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
+import type { OutputContext } from "../features.ts";
 
 export type NamedSecret = SecretValue & { name: string };
 
@@ -11,7 +12,7 @@ export type NamedSecret = SecretValue & { name: string };
 export type Destination = Output & { name: string };
 
 /** Why the value in the answer to a create could not be written to its Secret. Throws what a dry run of that throws. */
-export async function withoutPlace(context: ReconcileContext): Promise<Blocked | undefined> {
+export async function withoutPlace(context: OutputContext): Promise<Blocked | undefined> {
   const { cluster, object } = context;
   const to = destinationOf(context);
   if (!to) return undefined;
@@ -34,16 +35,13 @@ export async function readOwnSecret(
 }
 
 const notOwn = ({ name, field }: Destination): Blocked =>
-  new Blocked(
-    "SecretNotReady",
-    `Choose another spec.${field}, or delete Secret "${name}": it exists and is not this object's`,
-  );
+  new Blocked("SecretNotReady", `Choose another spec.${field}: Secret "${name}" exists and is not this object's`);
 
 export const isWrittenFor = ({ metadata }: ManagedObject, { owners, annotations }: SecretValue): boolean =>
   owners.includes(metadata.uid) || annotations[secretAnnotations.objectUID] === metadata.uid;
 
-/** Undefined when the kind has no such value, or the spec names no Secret. */
-export function destinationOf({ kind: { output }, object }: ReconcileContext): Destination | undefined {
-  const name = output && (object.spec[output.field] as string | undefined);
-  return output && name !== undefined ? { ...output, name } : undefined;
+/** Undefined when the spec names no Secret. */
+export function destinationOf({ kind: { output }, object }: OutputContext): Destination | undefined {
+  const name = object.spec[output.field] as string | undefined;
+  return name === undefined ? undefined : { ...output, name };
 }

@@ -174,7 +174,7 @@ describe("a remote that somebody has marked for another cluster", () => {
     remark(IPPolicy, first, THEIRS);
     scene.restart();
     await scene.delete(first);
-    expect(scene.reason(first)).toMatch(/^OwnershipConflict: Remove the owner/);
+    expect(scene.reason(first)).toMatch(/^OwnershipConflict: Ask the owner/);
     expect(remotes()).toHaveLength(2);
   });
 
@@ -213,7 +213,7 @@ describe.each([
     const [before, now] = both();
     for (const object of [before, now, before]) await scene.reconcile(object);
     expect(scene.reason(before)).toBe(
-      `OwnershipConflict: Delete this object, or IPPolicy team-a/next, which has ${scene.idOf(now)}`,
+      `OwnershipConflict: Delete this object, or ask for a release by IPPolicy team-a/next, which has ${scene.idOf(now)}`,
     );
     expect(scene.reason(now)).toMatch(/^Available: /);
     expect(scene.gateway.takeCalls()).toEqual(["list", ...Array(reads).fill(`get ${scene.idOf(now)}`)]);
@@ -247,7 +247,7 @@ it("an object that has only observed takes nothing that is marked for another cl
   scene.restart();
   scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
   await scene.settle(object);
-  expect(scene.reason(object)).toMatch(/^OwnershipConflict: Remove the owner/);
+  expect(scene.reason(object)).toMatch(/^OwnershipConflict: Ask the owner/);
   expect(calls().filter((call) => !call.startsWith("get"))).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import type { Collection } from "../../account/remotes/collection.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
-import { withArticle } from "../../schema/article.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
 import { isKnownForeign } from "./conflicts.ts";
 
@@ -13,8 +13,7 @@ const MOST_READ = 20;
 
 const AGAIN_SECONDS = 1;
 
-const collectionOf = ({ account, kind }: ReconcileContext): Collection | undefined =>
-  kind.location.type === "collection" ? account.collection(kind.resource) : undefined;
+const collectionOf = ({ account, kind }: ReconcileContext): Collection | undefined => account.collectionOf(kind);
 
 /**
  * Reads those listed remotes that may belong to this object and whose owner mark is unknown. Reconciles share these

@@ -6,6 +6,7 @@ import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
@@ -32,6 +33,10 @@ async function waitingError(kind: Kind, spec: ManagedObject["spec"]): Promise<st
 
 async function policy(name: string, status: Status, metadata: Partial<ManagedObject["metadata"]> = {}): Promise<void> {
   await cluster.writeStatus(IPPolicy, cluster.apply(IPPolicy, name, {}, metadata), status);
+}
+
+async function address(name: string, addr: string): Promise<void> {
+  await cluster.writeStatus(ReservedAddress, cluster.apply(ReservedAddress, name, {}), { id: `ra_${name}`, addr });
 }
 
 const restricted = (...ipPolicyRefs: object[]) => ({ ipRestriction: { enabled: true, ipPolicyRefs } });
@@ -70,6 +75,31 @@ describe("a reference", () => {
     await policy("office", { id: "ipp_1" });
     const { body } = await desired(TCPEdge, restricted({ name: "office" }, { id: "ipp_2" }));
     expect(body).toEqual({ ip_restriction: { enabled: true, ip_policy_ids: ["ipp_1", "ipp_2"] } });
+  });
+
+  it.each<[string, ManagedObject["spec"], string]>([
+    [
+      "a name and an id",
+      restricted({ name: "office" }, { id: "ipp_1" }),
+      "spec.ipRestriction.ipPolicyRefs[0] or spec.ipRestriction.ipPolicyRefs[1]: both mean ipp_1",
+    ],
+    [
+      "two names of objects that have the same address",
+      { addressRefs: [{ name: "one" }, { name: "two" }] },
+      "spec.addressRefs[0] or spec.addressRefs[1]: both mean A.example:1",
+    ],
+    [
+      "an address and a name",
+      { hostports: ["a.example.:1"], addressRefs: [{ name: "one" }] },
+      "spec.hostports[0] or spec.addressRefs[0]: both mean a.example:1",
+    ],
+  ])("is refused where the list has its value already: %s", async (_, spec, what) => {
+    await policy("office", { id: "ipp_1" });
+    await address("one", "a.example:1");
+    await address("two", "A.example:1");
+    const error = await desired(TCPEdge, spec).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Blocked);
+    expect(error).toMatchObject({ reason: "InvalidSpec", message: `Take out ${what}` });
   });
 
   it("needs only the id of its target", async () => {
@@ -130,6 +160,15 @@ describe("a reference", () => {
     expect(await waitingError(TCPEdge, restricted({ name: "office" }))).toMatch(
       /^ReferenceNotReady: Point spec.ipRestriction/,
     );
+  });
+});
+
+describe("a text", () => {
+  it.each([
+    ["caPem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "a certificate in it cannot be read"],
+  ])("that is well-formed and none of those that it should be is not sent: %s", async (field, value, problem) => {
+    const error = await desired(CertificateAuthority, { [field]: value }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ reason: "InvalidSpec", message: `Correct spec.${field}: ${problem}` });
   });
 });
 

@@ -3,9 +3,9 @@ import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { hasOwnerKey } from "../../objects/ownership.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
 import { referenceCycle, textOfCycle } from "../../objects/reference-cycle.ts";
-import { withArticle } from "../../schema/article.ts";
 import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
+import { withArticle } from "../../schema/nouns.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
 import { fieldOfPath, membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
@@ -13,6 +13,7 @@ import { type Body, type Resolved, toRequest } from "../../schema/wire/request.t
 import type { Cluster } from "../cluster.ts";
 import { refuseUnseen } from "../unseen.ts";
 import { digestOf } from "./digest.ts";
+import { refuseTwice } from "./once.ts";
 
 /** What an object asks for. References and Secrets of its spec are resolved. */
 export interface Desired {
@@ -34,7 +35,9 @@ export interface Desired {
  */
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
   refuseOwnerKey(object);
+  refuseInvalidValues(kind, object);
   const references = await resolveReferences(kind, object, cluster);
+  refuseTwice(kind.spec, object.spec, references);
   const { secrets, values } = await readSecrets(needsOf(kind.spec, object.spec), object, cluster);
   refuseInvalidSecrets(kind, object, values);
   refuseInvalidKeys(needsOf(kind.spec, object.spec), new Map<string, unknown>([...references, ...values]));
@@ -55,6 +58,15 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
 function refuseOwnerKey({ spec }: ManagedObject): void {
   if (!hasOwnerKey(spec["metadata"])) return;
   throw new Blocked("InvalidSpec", `Remove the key ${OWNER_KEY} from spec.metadata: the operator sets it itself`);
+}
+
+/** Throws Blocked for a text of which no rule of the schema can tell that it is none of those that it should be. */
+function refuseInvalidValues({ spec: schema }: Kind, { spec }: ManagedObject): void {
+  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const value = spec[field];
+    const problem = typeof value === "string" ? traitsOf(member).problemOfValue?.(value) : undefined;
+    if (problem !== undefined) throw new Blocked("InvalidSpec", `Correct spec.${field}: ${problem}`);
+  }
 }
 
 /** The request without the values of Secrets, for an object that only compares and must not read Secrets. */

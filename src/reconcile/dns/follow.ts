@@ -6,8 +6,9 @@ import type { Reason } from "../../schema/contract.ts";
 import type { KindCondition } from "../../schema/define.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { readinessOf } from "../../schema/readiness.ts";
-import { now, type ReconcileContext, requestOptions, serviceNow } from "../context.ts";
+import { now, requestOptions, serviceNow } from "../context.ts";
 import type { RecordCheck } from "../dns.ts";
+import type { RecordsContext } from "../features.ts";
 import { endpointFor, settingsOf } from "./settings.ts";
 
 /** Seconds until the next look at the records: while one is missing or wrong, and while all are right. */
@@ -29,7 +30,7 @@ export interface DNSOutcome {
  * Has the DNS records of a remote created, and checks whether they exist. If a certificate waits for them, asks the
  * service about it again. Problems with DNS appear in the condition DNSReady, and stop nothing else.
  */
-export async function followDNS(context: ReconcileContext, remote: Remote): Promise<DNSOutcome> {
+export async function followDNS(context: RecordsContext, remote: Remote): Promise<DNSOutcome> {
   const { dns, record } = context;
   record.withdrawal = undefined;
   const records = recordsOf(context, remote);
@@ -46,8 +47,8 @@ export async function followDNS(context: ReconcileContext, remote: Remote): Prom
 }
 
 /** An unreadable answer has nothing but the id, and says nothing about records. */
-function recordsOf({ kind, object }: ReconcileContext, remote: Remote): DNSRecord[] {
-  if (Object.keys(remote).length > 1) return kind.dnsRecords?.(remote) ?? [];
+function recordsOf({ kind, object }: RecordsContext, remote: Remote): DNSRecord[] {
+  if (Object.keys(remote).length > 1) return kind.dnsRecords(remote);
   return (object.status?.["dnsRecords"] ?? []) as DNSRecord[];
 }
 
@@ -65,7 +66,7 @@ const unseen: KindCondition = {
  * request to Kubernetes.
  */
 async function removeFormer(
-  { cluster, record, object }: ReconcileContext,
+  { cluster, record, object }: RecordsContext,
   denied: boolean,
 ): Promise<KindCondition | undefined> {
   const said = denied ? notAllowed(object.metadata.namespace) : undefined;
@@ -82,7 +83,7 @@ const notAllowed = (namespace: string): KindCondition =>
     `Make the records yourself, or ask for externalDNS.namespaces: ["${namespace}"] in the chart: objects of this namespace may not have records written`,
   );
 
-async function write(context: ReconcileContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
+async function write(context: RecordsContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
   const { cluster, record, object } = context;
   record.hasNoEndpoint = false;
   const content = endpointFor(records, settingsOf(context).externalDNS, !leavesItsRemote(object));
@@ -131,7 +132,7 @@ const notReady = (reason: Reason, message: string): KindCondition => ({
 });
 
 /** Reads the remote again when the records have just appeared, and at each look for a while after that. */
-async function afterSeen(context: ReconcileContext, remote: Remote, condition: KindCondition): Promise<DNSOutcome> {
+async function afterSeen(context: RecordsContext, remote: Remote, condition: KindCondition): Promise<DNSOutcome> {
   const { kind, object, account, clock } = context;
   const settled = { remote, conditions: [condition], afterSeconds: SETTLED_SECONDS };
   if (!waitsForDNS(context, remote)) return settled;
@@ -144,7 +145,7 @@ async function afterSeen(context: ReconcileContext, remote: Remote, condition: K
 }
 
 /** Whether the service says that a first certificate or a renewal waits for a missing record. */
-function waitsForDNS(context: ReconcileContext, remote: Remote): boolean {
+function waitsForDNS(context: RecordsContext, remote: Remote): boolean {
   const { readiness } = readinessOf(context.kind, remote, context.object.spec, serviceNow(context));
   return readiness.state === "failing" || (readiness.state === "usable" && readiness.reason !== undefined);
 }

@@ -2,8 +2,9 @@ import type { Withdrawal } from "../../account/object-record.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
-import { getRemote, type ReconcileContext } from "../context.ts";
+import { getRemote } from "../context.ts";
 import type { DNS, RecordCheck } from "../dns.ts";
+import type { RecordsContext } from "../features.ts";
 import { settingsOf } from "./settings.ts";
 
 /** The longest time that the release of a name waits until its records are gone. */
@@ -21,11 +22,11 @@ const LOOK_SECONDS = 60;
  * ends after ten minutes, or after the TTL of the records and two looks of external-dns if that is less. A person who
  * deletes a leftover has asked for no wait: it stays while the resolver finds its records.
  */
-export async function withdrawRecords(context: ReconcileContext, id: string, isLeftover = false): Promise<void> {
-  const { kind, object, cluster, clock } = context;
+export async function withdrawRecords(context: RecordsContext, id: string, isLeftover = false): Promise<void> {
+  const { object, cluster, clock } = context;
   const { writes, looks, externalDNS } = settingsOf(context);
   const mayHaveRecords = writes || looks || conditionOf(object.status, "DNSReady") !== undefined;
-  if (!kind.dnsRecords || !mayHaveRecords) return;
+  if (!mayHaveRecords) return;
   const records = await recordsOf(context, id);
   if (records.length === 0) return;
   await cluster.deleteDNSEndpoint(object);
@@ -45,11 +46,11 @@ export async function withdrawRecords(context: ReconcileContext, id: string, isL
 }
 
 /** The process before may have written the DNSEndpoint and no status. Then the remote shows the records. */
-async function recordsOf(context: ReconcileContext, id: string): Promise<DNSRecord[]> {
+async function recordsOf(context: RecordsContext, id: string): Promise<DNSRecord[]> {
   const { kind, object } = context;
   if (object.status?.["dnsRecords"]) return object.status["dnsRecords"] as DNSRecord[];
   const remote = await getRemote(context, id);
-  return remote ? (kind.dnsRecords?.(remote) ?? []) : [];
+  return remote ? kind.dnsRecords(remote) : [];
 }
 
 /**
@@ -57,9 +58,9 @@ async function recordsOf(context: ReconcileContext, id: string): Promise<DNSReco
  * the remote was handed over to. If that has a DNSEndpoint of its own, this one is deleted: otherwise it would keep the
  * records for ever, also when the other object withdraws them.
  */
-export async function keepRecords(context: ReconcileContext, taker?: ManagedObject): Promise<void> {
-  const { kind, object, dns, cluster } = context;
-  if (!kind.dnsRecords || !settingsOf(context).writes) return;
+export async function keepRecords(context: RecordsContext, taker?: ManagedObject): Promise<void> {
+  const { object, dns, cluster } = context;
+  if (!settingsOf(context).writes) return;
   // Kubernetes deletes the DNSEndpoint as well.
   if (await cluster.isNamespaceDeleting(object.metadata.namespace)) return;
   if (taker && hasEndpoint(taker, dns)) await cluster.deleteDNSEndpoint(object);
@@ -71,7 +72,7 @@ function hasEndpoint(object: ManagedObject, dns: DNS): boolean {
   return settingsOf({ object, dns }).writes && reason !== undefined && reason !== "DNSEndpointNotWritten";
 }
 
-function begin({ record, clock }: ReconcileContext): Withdrawal {
+function begin({ record, clock }: RecordsContext): Withdrawal {
   record.withdrawal ??= { began: clock.now() };
   return record.withdrawal;
 }
@@ -83,7 +84,7 @@ interface Remaining {
 
 /** The first record that the resolver still finds, or has not yet confirmed to be gone. */
 async function remainingOf(
-  { dns }: ReconcileContext,
+  { dns }: RecordsContext,
   records: readonly DNSRecord[],
   since: number,
 ): Promise<Remaining | undefined> {
@@ -99,7 +100,7 @@ function recordsOfLeftover({ record, check }: Remaining): Waiting {
   return new Waiting("DNSRecordRemains", words);
 }
 
-function stillThere(context: ReconcileContext, { record, check }: Remaining, leftMs: number): Waiting {
+function stillThere(context: RecordsContext, { record, check }: Remaining, leftMs: number): Waiting {
   const who = settingsOf(context).writes ? "Waiting for external-dns to delete" : "Delete";
   const minutes = Math.ceil(leftMs / 60_000);
   const message = `${who} the DNS record ${recordText(record)}: the name is released when it is gone, or in ${minutes} min`;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { digestOf } from "../../account/key-proof.ts";
 import { APIKey } from "../../kinds/api-key.ts";
@@ -7,7 +8,6 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 
@@ -27,7 +27,7 @@ describe("adoption by id", () => {
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `update ${id}`]);
     const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(remote).toMatchObject({ id, description: "new" });
-    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    expect(remote && ownerIn(remote)).toBe("c1/team-a/office");
     expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject({ theirs: 1 });
     expect(scene.cluster.events).toMatchObject([{ note: `Took over ${id}` }]);
   });
@@ -36,7 +36,7 @@ describe("adoption by id", () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, { description: "same" });
     const object = await scene.apply(IPPolicy, "office", { description: "same", adopt: { id } });
     const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
-    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    expect(remote && ownerIn(remote)).toBe("c1/team-a/office");
     scene.resetCounts();
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("update"))).toEqual([]);
@@ -110,11 +110,11 @@ it("keeps a remote that it created when spec.adopt comes to name another one, an
   await scene.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
   expect(scene.condition(object, "Ready")).toMatchObject({
     status: "True",
-    message: `The resource exists in the account. spec.adopt.id has no effect: this object has ${scene.idOf(object)}, not ${other.id}`,
+    message: `Exists in the account. spec.adopt.id has no effect: this object has ${scene.idOf(object)}, not ${other.id}`,
   });
   expect(scene.gateway.remote(IPPolicy.resource, other.id)).toEqual(other);
   await scene.apply(IPPolicy, "office", { description: "mine", adopt: { id: scene.idOf(object) } });
-  expect(scene.reason(object)).toBe("Available: The resource exists in the account as specified");
+  expect(scene.reason(object)).toBe("Available: Exists in the account as specified");
 });
 
 it("deletes a remote that it had to create, although the spec asked to adopt", async () => {

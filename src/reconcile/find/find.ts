@@ -1,11 +1,12 @@
 import { waitFor } from "../../account/requests/turn.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { type Intent, intentOf } from "../../objects/intent.ts";
+import { isNamedBySpec } from "../../objects/identity.ts";
+import { intentOf, openCreateOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { listOf } from "../../schema/define.ts";
 import type { ReconcileContext } from "../context.ts";
 import { findByAdoptID, findExisting } from "./ways/by-adopt.ts";
-import { findByIntent, findSuccessor } from "./ways/by-intent.ts";
+import { findCreated, findSuccessor } from "./ways/by-create.ts";
 import { findByOwnerMark } from "./ways/by-owner-mark.ts";
 import { findBySpec } from "./ways/by-spec.ts";
 import { findByStatusID } from "./ways/by-status-id.ts";
@@ -13,10 +14,7 @@ import { findByStatusID } from "./ways/by-status-id.ts";
 interface Strategy {
   readonly name: string;
   /** The search, or undefined when this strategy does not apply to the object. */
-  readonly search: (
-    context: ReconcileContext,
-    intent: Intent | undefined,
-  ) => (() => Promise<Remote | undefined>) | undefined;
+  readonly search: (context: ReconcileContext) => (() => Promise<Remote | undefined>) | undefined;
   /** When this strategy applies, no later one is tried, whether it finds a remote or not. */
   readonly final?: true;
 }
@@ -24,40 +22,45 @@ interface Strategy {
 /** Never adopt a remote just to delete it. */
 const mayTakeOver = ({ object }: ReconcileContext): boolean => !isDeleting(object);
 
+/** Whether a process has been about to create a remote for the object, or had one whose mark it took off. */
+const hasIntent = ({ object }: ReconcileContext): boolean => intentOf(object) !== undefined;
+
 /**
  * The ways to find the remote of an object, in the order in which they are tried. docs/architecture has the same table.
  */
 const strategies: readonly Strategy[] = [
   {
     name: "by spec",
-    search: (context) => (context.kind.location.type === "collection" ? undefined : () => findBySpec(context)),
+    search: (context) => (isNamedBySpec(context.kind) ? () => findBySpec(context) : undefined),
     final: true,
   },
   {
-    name: "successor of the id in the status",
-    search: (context, intent) => {
-      const id = context.object.status?.id;
-      return id !== undefined && intent?.signed && intent.old === id
-        ? () => findSuccessor(context, intent, id)
-        : undefined;
-    },
-    final: true,
-  },
-  {
-    name: "by the id in the status",
+    name: "by the id in the status, or its successor",
     search: (context) => {
       const id = context.object.status?.id;
-      return id === undefined ? undefined : () => findByStatusID(context, id);
+      const create = openCreateOf(context.object);
+      if (id === undefined) return undefined;
+      if (create === undefined) return () => findByStatusID(context, id);
+      return async () => (await findSuccessor(context, create, id)) ?? findByStatusID(context, id);
     },
     final: true,
+  },
+  {
+    name: "by the owner mark of the create",
+    search: (context) => {
+      const create = openCreateOf(context.object);
+      return create === undefined ? undefined : () => findCreated(context, create);
+    },
+  },
+  {
+    name: "by owner mark, for an object with an intent",
+    search: (context) => (hasIntent(context) && mayTakeOver(context) ? () => findByOwnerMark(context) : undefined),
   },
   {
     name: "by adopt.id",
-    search: (context, intent) => {
+    search: (context) => {
       const id = context.object.spec.adopt?.id;
-      // An intent with the id of an old remote: the adopted remote has been replaced, or is about to be.
-      const replaced = intent?.signed ? intent.old : undefined;
-      return id && replaced === undefined && mayTakeOver(context) ? () => findByAdoptID(context, id) : undefined;
+      return id && mayTakeOver(context) ? () => findByAdoptID(context, id) : undefined;
     },
     final: true,
   },
@@ -69,12 +72,8 @@ const strategies: readonly Strategy[] = [
         : undefined,
   },
   {
-    name: "by intent",
-    search: (context, intent) => intent && (() => findByIntent(context, intent)),
-  },
-  {
     name: "by owner mark",
-    search: (context) => (mayTakeOver(context) ? () => findByOwnerMark(context) : undefined),
+    search: (context) => (!hasIntent(context) && mayTakeOver(context) ? () => findByOwnerMark(context) : undefined),
   },
 ];
 
@@ -101,9 +100,8 @@ async function ensureKeyProved(context: ReconcileContext): Promise<void> {
 }
 
 async function searched(context: ReconcileContext): Promise<Remote | undefined> {
-  const intent = intentOf(context.object);
   for (const { search, final } of strategies) {
-    const run = search(context, intent);
+    const run = search(context);
     const remote = await run?.();
     if (remote || (run && final)) return remote;
   }

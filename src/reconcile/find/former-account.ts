@@ -1,9 +1,10 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { intentOf } from "../../objects/intent.ts";
+import { isNamedBySpec } from "../../objects/identity.ts";
+import { openCreateOf } from "../../objects/intent.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
 import { findRemote } from "./find.ts";
-import { findByIntent } from "./ways/by-intent.ts";
+import { findCreated } from "./ways/by-create.ts";
 
 /** Whether the spec has come to name another account while the outcome of a create in the former one is unknown. */
 export const isInFormerAccount = ({ accountName, specifiedAccountName, object }: ReconcileContext): boolean =>
@@ -16,9 +17,9 @@ export const isInFormerAccount = ({ accountName, specifiedAccountName, object }:
  */
 export async function findInFormerAccount(context: ReconcileContext): Promise<Remote> {
   const { kind, object } = context;
-  const intent = intentOf(object);
-  if (!intent) throw new Outdated("the create is not open any more");
-  const remote = await (kind.location.type === "collection" ? findByIntent(context, intent) : findRemote(context));
+  const create = openCreateOf(object);
+  if (create === undefined) throw new Outdated("the create is not open any more");
+  const remote = await (isNamedBySpec(kind) ? findRemote(context) : findCreated(context, create));
   if (remote) return remote;
   throw new Outdated("the create made nothing in the account to which it was sent");
 }

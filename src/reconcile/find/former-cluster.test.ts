@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene, type SceneOptions } from "../../../test/fakes/reconcile/scene.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { ownerMark } from "../../objects/ownership.ts";
+import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 
 // A cluster was lost and is rebuilt from Git: the same namespaces and names, without statuses. It has another id, since
@@ -25,7 +27,7 @@ beforeEach(() => {
 
 const rebuilt = (options: SceneOptions = {}) =>
   new Scene({ beside: blue, clusterID: "green", isClusterIDSet: false, ...options });
-const markOf = (kind: Kind, id: string) => ownerMarkOf(blue.gateway.remote(kind.resource, id) ?? {});
+const markOf = (kind: Kind, id: string) => ownerIn(blue.gateway.remote(kind.resource, id) ?? {});
 const mark = (cluster: string, name = "one") => ownerMark({ cluster, namespace: "team-a", name });
 
 describe.each(kinds)("%s from before the cluster was rebuilt", (_, kind, spec) => {
@@ -97,7 +99,7 @@ it("the new mark is written beside drift that is only reported, and the drift st
   await blue.resync(IPPolicy, object);
   expect(blue.gateway.remote(IPPolicy.resource, id)).toMatchObject({
     description: "by hand",
-    metadata: JSON.stringify({ team: "shop", "tunnelgateway.dev/owner": mark("green") }),
+    metadata: expect.stringContaining(`{"team":"shop","tunnelgateway.dev/owner":"${mark("green")}#`),
   });
   expect(blue.cluster.now(object).status?.drift).toEqual(["description"]);
 });
@@ -121,6 +123,30 @@ describe("the marks of an unknown cluster", () => {
     await green.given(ReservedDomain, "one", { domain: "b.example.com" });
   });
 
+  it.each(["/team-a/one", "my cluster/team-a/one", "clüster/team-a/one", "//team-a/one"])(
+    "block no create if no operator can have written them: %j",
+    async (forged) => {
+      const metadata = JSON.stringify({ [OWNER_KEY]: forged });
+      const { id } = blue.gateway.seed(IPPolicy.resource, { metadata });
+      const green = rebuilt();
+      const object = await green.given(IPPolicy, "one");
+      expect(green.idOf(object)).not.toBe(id);
+      await green.delete(object);
+      expect(markOf(IPPolicy, id)).toBe(forged);
+    },
+  );
+
+  it("keep a name in the account, and the message tells of a text that no operator can have written", async () => {
+    const metadata = JSON.stringify({ [OWNER_KEY]: "/team-a/one" });
+    const { id } = blue.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", metadata });
+    const green = rebuilt();
+    const object = await green.apply(ReservedDomain, "one", { domain: "a.example.com", adopt: { existing: true } });
+    expect(green.reason(object)).toBe(
+      `OwnershipConflict: Ask who wrote it to take the owner mark out of the metadata of ${id} first: "/team-a/one" names no object`,
+    );
+    expect(markOf(ReservedDomain, id)).toBe("/team-a/one");
+  });
+
   it("block no object that has its remote already", async () => {
     const green = rebuilt();
     const object = await green.given(IPPolicy, "one");
@@ -135,7 +161,7 @@ describe("the marks of an unknown cluster", () => {
     const green = rebuilt();
     const object = await green.apply(IPPolicy, "two", { adopt: { id }, deletionPolicy: "Delete" });
     expect(green.reason(object)).toBe(
-      `OwnershipConflict: Remove the owner from the metadata of ${id} first: it belongs to blue/team-a/one (if blue was this cluster: add it to formerClusterIDs)`,
+      `OwnershipConflict: Ask the owner to take its mark out of the metadata of ${id} first: it belongs to blue/team-a/one (if blue was this cluster: add it to formerClusterIDs)`,
     );
     green.cluster.delete(object);
     if (green.cluster.exists(object)) await green.settle(object);
@@ -158,7 +184,7 @@ describe("a remote that one cluster has retained", () => {
     const id = await retainRemote();
     const other = green();
     const object = await other.apply(IPPolicy, "two", { adopt: { id } });
-    expect(other.reason(object)).toMatch(/^OwnershipConflict: Remove the owner from the metadata of /);
+    expect(other.reason(object)).toMatch(/^OwnershipConflict: Ask the owner to take its mark out of the metadata of /);
     removeMark(id);
     await other.settle(object);
     expect(other.reason(object)).toMatch(/^Available: /);

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 
 // What stays of a shared list when one of its users goes, or when the subscription is edited.
@@ -52,7 +52,7 @@ it("an entry counts as existing before, although the objects of other entries ha
   setTypes("a.v0", "b.v0", "x.v0");
   await scene.resync(EventSubscription);
   const object = await given("x", "x.v0");
-  expect(object.status?.preexisting).toBe(true);
+  expect(object.status?.origin).toBe("Adopted");
   await scene.deleteAndSettle(object);
   expect(types()).toEqual(["a.v0", "b.v0", "x.v0"]);
 });
@@ -116,5 +116,5 @@ it("a renewed owner mark leaves the entries of objects that go because their kin
   await scene.deleteAndSettle(object);
   await scene.settle(subscription, 3);
   expect(types()).toEqual(["a.v0", "b.v0"]);
-  expect(ownerMarkOf(scene.gateway.remote(EventSubscription.resource, id) ?? {})).toBe("c2/team-a/audit");
+  expect(ownerIn(scene.gateway.remote(EventSubscription.resource, id) ?? {})).toBe("c2/team-a/audit");
 });

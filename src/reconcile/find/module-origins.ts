@@ -1,10 +1,9 @@
 import type { Remote } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Origin } from "../../objects/origin.ts";
-import type { Kind } from "../../schema/define.ts";
 import { isUnset, membersOf } from "../../schema/wire/compare.ts";
 import { isSwitchedOff } from "../../schema/wire/uses.ts";
-import type { ReconcileContext } from "../context.ts";
+import type { ModulesContext } from "../features.ts";
 
 // For a remote that other clients create, each module has an origin: this object has set it first, or has adopted an
 // existing one. That is visible only before the object sets the module, so it is recorded together with
@@ -18,29 +17,27 @@ interface SetModule {
 }
 
 /** The modules that a spec sets on a remote that other clients create. */
-export function modulesSetBy({ location, spec: schema }: Kind, { spec }: ManagedObject): SetModule[] {
-  if (location.type !== "modules") return [];
+export function modulesSetBy({ spec: schema }: ModulesContext["kind"], { spec }: ManagedObject): SetModule[] {
   return [...membersOf(schema)]
     .flatMap(([member, { fields }]) => fields.map((field) => ({ field, member })))
     .filter(({ field }) => spec[field] !== undefined);
 }
 
 /** The modules that this object has not set before. */
-function newModules({ kind, object }: Pick<ReconcileContext, "kind" | "object">): SetModule[] {
+function newModules({ kind, object }: Pick<ModulesContext, "kind" | "object">): SetModule[] {
   const { moduleOrigins = {} } = object.status ?? {};
   return modulesSetBy(kind, object).filter(({ field }) => moduleOrigins[field] === undefined);
 }
 
 /** Members that have to be read before the object sets them for the first time. */
-export const membersToRead = (context: ReconcileContext, id: string): string[] =>
+export const membersToRead = (context: ModulesContext, id: string): string[] =>
   newModules(context)
     .filter(({ field }) => !context.memory.isLeftModule(id, field))
     .map(({ member }) => member);
 
 /** Call it when the members of `membersToRead` were read, before anything is sent. */
-export function noteModuleOrigins(context: ReconcileContext, remote: Remote): void {
-  const { kind, object, state, memory } = context;
-  if (kind.location.type !== "modules") return;
+export function noteModuleOrigins(context: ModulesContext, remote: Remote): void {
+  const { object, state, memory } = context;
   const { moduleOrigins: known = {} } = object.status ?? {};
   memory.forgetLeftModules(remote.id, Object.keys(known));
   const found = newModules(context).map(({ field, member }): [string, Origin] => {
@@ -51,7 +48,7 @@ export function noteModuleOrigins(context: ReconcileContext, remote: Remote): vo
 }
 
 /** Call it when the remote has no modules of this object except those of its spec. */
-export function forgetDroppedModules({ kind, object, state }: ReconcileContext): void {
+export function forgetDroppedModules({ kind, object, state }: ModulesContext): void {
   if (!state.moduleOrigins) return;
   const set = modulesSetBy(kind, object).map(({ field }) => field);
   state.moduleOrigins = Object.fromEntries(

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
@@ -6,7 +7,6 @@ import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 
 // Observing holds nothing, and its status has the id of a remote all the same.
@@ -226,8 +226,8 @@ it("the mark of an object counts although the object observes another remote", a
   scene.cluster.removeAnnotation(first, annotations.createIntent);
   await scene.apply(IPPolicy, "first", { adopt: { id }, ...observed });
   const second = await scene.apply(IPPolicy, "second", { adopt: { id: own } });
-  expect(scene.reason(second)).toMatch(/^OwnershipConflict: Remove the owner/);
-  expect(ownerMarkOf(scene.gateway.remote(IPPolicy.resource, own) ?? {})).toBe("c1/team-a/first");
+  expect(scene.reason(second)).toMatch(/^OwnershipConflict: Ask the owner/);
+  expect(ownerIn(scene.gateway.remote(IPPolicy.resource, own) ?? {})).toBe("c1/team-a/first");
 });
 
 describe("an object that no longer only observes, and begins to take over the remote", () => {

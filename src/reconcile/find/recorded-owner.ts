@@ -1,8 +1,8 @@
 import { REFUSED_DELAYS } from "../../account/object-record.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { retiringIDs } from "../../objects/object.ts";
-import { isMarkOf, isPresentMarkOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
-import { type ReconcileContext, retiringOf } from "../context.ts";
+import { canBeMarked, isMarkOf, metadataOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { markFor, type ReconcileContext, retiringOf } from "../context.ts";
 import { isMarkKnown } from "../decide/unlisted-marks.ts";
 
 /** Records whether the remote has the owner mark. Keeps what the status says while no answer has shown the metadata. */
@@ -16,8 +16,9 @@ export function noteOwner(context: ReconcileContext, remote: Remote): void {
   const isOther = mark !== undefined && !isMarkOf(mark, owner);
   state.formerOwner = (isOther ? mark : former) ?? "";
   state.owner = mark === undefined || state.formerOwner !== "" ? ownerMark(owner) : "";
-  const isWritten = isPresentMarkOf(mark, owner) || status?.id !== remote.id;
-  if (isWritten && status?.refusedMark) state.refusedMark ??= null;
+  const wanted = markFor(context, remote);
+  const isDone = mark === ownerMark(wanted) || status?.id !== remote.id || !canBeMarked(metadataOf(remote), wanted);
+  if (isDone && status?.refusedMark && !state.drift?.fields.includes("metadata")) state.refusedMark ??= null;
 }
 
 /**

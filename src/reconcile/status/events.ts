@@ -17,18 +17,20 @@ import { specFields } from "../desired/plan.ts";
  * The events of a reconcile: changes that somebody may want to know of later. A create whose remote is ready at once
  * makes no event: the status says it all, and each event costs the API server a write.
  */
-export function eventsOf(
+export const eventsOf = (
   object: ManagedObject,
   after: Status,
-  { changes, state }: Pick<ReconcileContext, "changes" | "state">,
+  done: Pick<ReconcileContext, "changes" | "state">,
+): EventDraft[] => [...changeEvents(object, done), ...transitionEvents(object, after)];
+
+/** The events of what a reconcile did or found so far. */
+export function changeEvents(
+  object: ManagedObject,
+  { changes, state: { remote } }: Pick<ReconcileContext, "changes" | "state">,
 ): EventDraft[] {
   // Without a remote, the reconcile has failed halfway, and the status says why.
-  const { remote } = state;
-  const drafts =
-    isObserveOnly(object) || !remote
-      ? []
-      : changes.flatMap((_, index) => eventOf(object, changes, index, remote) ?? []);
-  return [...drafts, ...transitionEvents(object, after)];
+  if (isObserveOnly(object) || !remote) return [];
+  return changes.flatMap((_, index) => eventOf(object, changes, index, remote) ?? []);
 }
 
 function eventOf(

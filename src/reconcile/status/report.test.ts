@@ -6,6 +6,8 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { isSameStatus } from "../../objects/conditions.ts";
 import { type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { shownMessage } from "../../schema/columns.ts";
+import { columnsOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
 import { type Readiness, usable } from "../../schema/define.ts";
 import { readinessOf } from "../../schema/readiness.ts";
@@ -255,7 +257,7 @@ describe.each(kinds.map((kind) => ({ kind, title: kind.kind })))("a drifted $tit
     );
     expect(conditionOf(status, "Ready")).toMatchObject({
       status: "True",
-      message: "The resource exists in the account, and differs from the spec in spec.description",
+      message: "Exists in the account, and differs from the spec in spec.description",
     });
   });
 });
@@ -334,11 +336,11 @@ describe("the rest of the status", () => {
   });
 
   it("has what the reconcile found out, and nothing where that is the rule", () => {
-    const found = { holds: false, owner: "c1/n/a", preexisting: true, outputSecret: "s", retiring: ["a", "b", "c"] };
+    const found = { holds: false, owner: "c1/n/a", outputSecret: "s", retiring: ["a", "b", "c"] };
     const moduleOrigins = { oidc: "Created" } as const;
     const told = next(objectWith([]), settled(), { ...found, moduleOrigins });
     expect(told).toMatchObject({ ...found, moduleOrigins, retiring: "a", retiringLater: ["b", "c"] });
-    const plain = { holds: true, owner: "", preexisting: false, outputSecret: "", moduleOrigins: {}, retiring: [] };
+    const plain = { holds: true, owner: "", outputSecret: "", moduleOrigins: {}, retiring: [] };
     const after = next({ ...objectWith([]), status: told }, settled(), plain);
     for (const field of [...Object.keys(plain), "retiringLater"]) expect(after[field], field).toBeUndefined();
     expect(next({ ...objectWith([]), status: told }, settled())).toMatchObject(told);
@@ -485,7 +487,9 @@ describe("the columns of kubectl get", () => {
   ])("have one reason: %s", (_, reason, status) => {
     expect(reasonIn(status)).toBe(reason);
     const reported = status.conditions?.filter((one) => one.reason === reason).map(({ message }) => message);
-    expect(reported).toContain(status.columns?.["message"]);
+    expect(reported?.map((message) => shownMessage(columnsOf(ReservedDomain), message))).toContain(
+      status.columns?.["message"],
+    );
   });
 
   it("have values of the spec, but not of an edit during a pause", () => {

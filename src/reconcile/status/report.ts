@@ -10,11 +10,11 @@ import {
   type Status,
 } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, RefusedBefore, Waiting } from "../../objects/reconcile-error.ts";
-import { columnTexts } from "../../schema/columns.ts";
-import { answerFieldsOf } from "../../schema/common.ts";
+import { columnTexts, shownMessage } from "../../schema/columns.ts";
+import { answerFieldsOf, columnsOf } from "../../schema/common.ts";
 import type { Kind, KindCondition, KindReadiness, Readiness } from "../../schema/define.ts";
 import { isExpired, validityOfStatus } from "../../schema/readiness.ts";
-import { toStatus } from "../../schema/wire/answer.ts";
+import { MOST_SHOWN_BYTES, type Shown, shownOf } from "../../schema/wire/answer.ts";
 import type { ReconcileContext, RemoteState } from "../context.ts";
 import { specFields } from "../desired/plan.ts";
 import { wasReady } from "./refused-secrets.ts";
@@ -36,7 +36,7 @@ interface Settled {
   readiness: Readiness;
   conditions: readonly KindCondition[];
   afterSeconds?: number | undefined;
-  /** Why the list that shows the remote fails for longer than an interval. */
+  /** Why nobody sees what other clients change: the list fails. */
   unlisted?: ReconcileError | undefined;
 }
 
@@ -55,7 +55,7 @@ export function nextStatus(context: StatusInput, outcome: Outcome, now: number, 
   // An edit during a pause is not carried out yet.
   const { spec } = context.object;
   const texts = isLeftAlone ? status.columns : columnTexts(context.kind.columns, { spec, status });
-  return { ...status, columns: { ...texts, ...noteOf(status.conditions) } };
+  return { ...status, columns: { ...texts, ...noteOf(context.kind, status.conditions) } };
 }
 
 function withAnnotations(status: Status, object: ManagedObject, now: number): Status {
@@ -81,12 +81,13 @@ function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: numbe
     const given = outcome.isHandedOver && { holds: false };
     return { ...before, ...given, conditions: pausedConditions(object, released, now) };
   }
+  const shown = state.remote && shownOf(answerFieldsOf(kind), state.remote);
   return withoutFormerTokens({
     ...before,
-    ...observedFields(kind, before, state),
+    ...observedFields(kind, before, state, shown),
     ...bookkeeping(context, outcome),
     observedGeneration: object.metadata.generation,
-    conditions: conditionsFor(context, outcome, serviceTime).map((one) => toCondition(object, one, now)),
+    conditions: conditionsFor(context, outcome, serviceTime, shown).map((one) => toCondition(object, one, now)),
   });
 }
 
@@ -122,8 +123,8 @@ const whatIsThere = (state: RemoteState): Partial<Status> => ({
 const whoseItIs = (state: RemoteState): Partial<Status> => ({
   ...(state.holds !== undefined && { holds: state.holds ? undefined : false }),
   ...(state.origin && { origin: state.origin }),
+  ...(state.created !== undefined && { created: state.created || undefined }),
   ...marksOf(state),
-  ...(state.preexisting !== undefined && { preexisting: state.preexisting || undefined }),
 });
 
 const marksOf = ({ owner, formerOwner, refusedMark, refusedRequest }: RemoteState): Partial<Status> => ({
@@ -148,10 +149,10 @@ const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn, tokenDigests
 const answersRequest = (outcome: Outcome): boolean =>
   outcome.type === "settled" || (outcome.type === "unfinished" && outcome.error.reason === "AccountMismatch");
 
-function observedFields(kind: Kind, before: Status, state: RemoteState): Partial<Status> {
+function observedFields(kind: Kind, before: Status, state: RemoteState, shown: Shown | undefined): Partial<Status> {
   const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = state;
   const statusFields = answerFieldsOf(kind);
-  const current = remote ? (toStatus(statusFields, remote) as Status) : undefined;
+  const current = shown?.status;
   // An unreadable answer has nothing but the id, so it clears no field.
   const complete = remote && Object.keys(remote).length > 1;
   const unchanged = Object.fromEntries(Object.keys(statusFields.shape).map((field) => [field, before[field]]));
@@ -170,10 +171,14 @@ function conditionsFor(
   context: StatusInput,
   outcome: Extract<Outcome, { type: "settled" | "unfinished" }>,
   serviceTime: number,
+  shown: Shown | undefined,
 ): ConditionDraft[] {
   switch (outcome.type) {
     case "settled":
-      return [...settledConditions(outcome, context, serviceTime), ...driftedConditions(context.state)];
+      return [
+        ...settledConditions(outcome, context, { now: serviceTime, call: callOf(outcome, shown) }),
+        ...driftedConditions(context.state),
+      ];
     case "unfinished":
       return [
         ...unfinishedConditions(context, outcome, serviceTime),
@@ -187,9 +192,9 @@ function conditionsFor(
  * The message column of `kubectl get`. Ready stays True during a pause, an outage or drift, so the first of these
  * conditions that holds is shown instead.
  */
-function noteOf(conditions: readonly Condition[] = []): { reason?: string; message?: string } {
+function noteOf(kind: Kind, conditions: readonly Condition[] = []): { reason?: string; message?: string } {
   const reported = noted.map((fits) => conditions.find(fits)).find((one) => one !== undefined);
-  return reported ? { reason: reported.reason, message: reported.message } : {};
+  return reported ? { reason: reported.reason, message: shownMessage(columnsOf(kind), reported.message) } : {};
 }
 
 const noted: readonly ((condition: Condition) => boolean)[] = [
@@ -215,13 +220,13 @@ const pausedConditions = (object: ManagedObject, draft: ConditionDraft, now: num
   toCondition(object, draft, now),
 ];
 
-const UNAPPLIED = "The resource exists in the account as specified before the pause: the edit after it is not applied";
+const UNAPPLIED = "Exists in the account as specified before the pause: the edit after it is not applied";
 
 const isReadyAsBefore = ({ metadata }: ManagedObject, { type, status, observedGeneration }: Condition): boolean =>
   type === "Ready" && status === "True" && observedGeneration !== metadata.generation;
 
 const differs = (fields: readonly string[]): string =>
-  `The resource exists in the account, and differs from the spec in ${specFields(fields)}`;
+  `Exists in the account, and differs from the spec in ${specFields(fields)}`;
 
 const paused: ConditionDraft = {
   type: "Paused",
@@ -242,14 +247,21 @@ const synced: ConditionDraft = {
   message: "The last call to the service succeeded",
 };
 
+/** `Synced` of an object whose requests succeeded: the status may still not show the remote as it is. */
+function callOf({ unlisted }: Settled, shown: Shown | undefined): ConditionDraft {
+  if (unlisted) return { ...synced, status: "False", reason: unlisted.reason, message: unlisted.message };
+  const [large] = shown?.tooLarge ?? [];
+  if (large === undefined) return synced;
+  const what = `it has more than the ${MOST_SHOWN_BYTES} bytes that a status shows of a field`;
+  const message = `Make ${large} of the resource smaller in the account: ${what}`;
+  return { ...synced, status: "False", reason: "UnexpectedResponse", message };
+}
+
 function settledConditions(
-  { readiness, conditions: more, unlisted }: Settled,
+  { readiness, conditions: more }: Settled,
   context: StatusInput,
-  now: number,
+  { now, call }: { now: number; call: ConditionDraft },
 ): ConditionDraft[] {
-  const call: ConditionDraft = unlisted
-    ? { ...synced, status: "False", reason: unlisted.reason, message: unlisted.message }
-    : synced;
   if (readiness.state === "usable") {
     const { reason = "Available" } = readiness;
     // A failing renewal is more urgent than drift, which `Drifted` reports as well.
@@ -262,18 +274,22 @@ function settledConditions(
   return [{ type: "Ready", status: "False", reason, message }, call, progress, ...more];
 }
 
-/** What Ready says when the remote differs from the spec. Undefined when it does not. */
-function otherThanSpecified({ object, state: { drift, remote } }: StatusInput): string | undefined {
+/** What Ready says when the remote is not as specified, or may be of no use. Undefined when all is well. */
+function otherThanSpecified({ object, state: { drift, remote, sharedAddress } }: StatusInput): string | undefined {
   if (drift) return differs(drift.fields);
   const [id, asked] = [remote?.id ?? object.status?.id, object.spec.adopt?.id];
-  return id === undefined || asked === undefined || id === asked ? undefined : notAdopted(id, asked);
+  if (id !== undefined && asked !== undefined && id !== asked) return notAdopted(id, asked);
+  return sharedAddress && shares(sharedAddress);
 }
+
+const shares = ({ address, with: other }: { address: string; with: string }): string =>
+  `Give this or ${other} another address than ${address}: both listen there, and only one may get its traffic`;
 
 /**
  * Why the object does not have the remote that it asks for: it had another one before, or has replaced the adopted one.
  */
 const notAdopted = (id: string, asked: string): string =>
-  `The resource exists in the account. spec.adopt.id has no effect: this object has ${id}, not ${asked}`;
+  `Exists in the account. spec.adopt.id has no effect: this object has ${id}, not ${asked}`;
 
 function driftedConditions({ drift }: RemoteState): ConditionDraft[] {
   return drift ? [{ type: "Drifted", status: "True", reason: drift.reason, message: drift.message }] : [];

@@ -62,7 +62,10 @@ async function stillUsed(context: ReconcileContext, target: Target, users: reado
   if (staying.length > 0) {
     const seconds = staying.every(({ bySpec }) => bySpec) ? WATCHED_SECONDS : secondsBetween(context, 10, 1, 60);
     const named = [...namesOf(staying, object), ...namesOf(users.filter(isBeingRemoved), object)];
-    const message = sentence("Delete or change ", named, ` first: ${use}`);
+    const isOurs = staying.every((user) => user.object?.metadata.namespace === object.metadata.namespace);
+    const message = isOurs
+      ? sentence("Delete or change ", named, ` first: ${use}`)
+      : sentence("Ask who runs ", named, ` to change ${users.length > 1 ? "them" : "it"} first: ${use}`);
     return new StillUsed(users, false, "InUse", message, { afterSeconds: seconds });
   }
   const message = sentence("Waiting for ", namesOf(users, object), ` to be deleted first: ${use}`);

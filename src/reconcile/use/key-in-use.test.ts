@@ -33,7 +33,7 @@ describe("the key of the operator or of a GatewayAccount", () => {
       uses(name, name === "the operator" ? {} : { namespace: "team-a" });
       await deleteKey();
       expect(rows()).toEqual([id]);
-      expect(scene.reason(key)).toBe(`InUse: Give ${name} another key first, or delete it: it uses ${id}`);
+      expect(scene.reason(key)).toBe(`InUse: Give ${name} another key first: it uses ${id}`);
       scene.cluster.keyUsers.clear();
       await scene.settle(key);
       expect(scene.cluster.exists(key)).toBe(false);
@@ -86,7 +86,7 @@ describe("the key of the operator or of a GatewayAccount", () => {
     scene.restart();
     scene.cluster.removeSecret("robot-token");
     await deleteKey();
-    expect(scene.reason(key)).toBe(`InUse: Give the operator another key first, or delete it: it uses ${id}`);
+    expect(scene.reason(key)).toBe(`InUse: Give the operator another key first: it uses ${id}`);
     expect(rows()).toEqual([id]);
   });
 

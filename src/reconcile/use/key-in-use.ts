@@ -2,6 +2,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
 import type { KeyUser, KnownKey } from "../cluster.ts";
 import { type ReconcileContext, readRemote } from "../context.ts";
+import type { OutputContext } from "../features.ts";
 import { tokenRecordOf } from "./token-records.ts";
 
 // An object can stand for the API key with which the operator, or a GatewayAccount, sends its requests. If this key
@@ -20,17 +21,17 @@ export class KeyStillUsed extends Waiting {
   constructor(users: string, id: string, isUnknown: boolean) {
     const message = isUnknown
       ? `Delete ${id} in the account by hand, if nobody uses it: its token is unknown, and ${users} may send with it`
-      : `Give ${users} another key first, or delete it: it uses ${id}`;
+      : `Give ${users} another key first: it uses ${id}`;
     super("InUse", message, { afterSeconds: isUnknown ? LOOK_AGAIN_SECONDS : ASK_AGAIN_SECONDS });
     this.users = users;
   }
 }
 
 /** Why an API key has to stay: requests are sent with it, or nobody knows whether they are. */
-export async function refusalOfKeyUsers(context: ReconcileContext, id: string): Promise<Waiting | undefined> {
+export async function refusalOfKeyUsers(context: OutputContext, id: string): Promise<Waiting | undefined> {
   const { object, cluster } = context;
   const { output } = context.kind;
-  if (!output?.shownOnce) return undefined;
+  if (!output.shownOnce) return undefined;
   const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
   if (secretName !== undefined) await noteStoredToken(context, id, { secretName, key: output.key });
   const known = knownOf(context, id);

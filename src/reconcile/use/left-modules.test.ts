@@ -70,7 +70,9 @@ describe("a route that has the policy in a module, and no object any more", () =
     expect(scene.cluster.now(policy).status?.leftOn).toEqual([idOfRoute()]);
     scene.restart();
     await deleted(policy);
-    expect(scene.reason(policy)).toMatch(new RegExp(`^InUse: Delete or change HTTPS edge route ${idOfRoute()} first`));
+    expect(scene.reason(policy)).toMatch(
+      new RegExp(`^InUse: Ask who runs HTTPS edge route ${idOfRoute()} to change it first`),
+    );
     await scene.settle(policy, 20);
     expect(exists(IPPolicy, scene.idOf(policy))).toBe(true);
     scene.gateway.change(HTTPSEdgeRoute.resource, routeId, { ip_restriction: null });
@@ -82,7 +84,9 @@ describe("a route that has the policy in a module, and no object any more", () =
   /** Deletes the policy, which the route still has. */
   async function isKept(object: ManagedObject): Promise<void> {
     await deleted(object);
-    expect(scene.reason(object)).toMatch(new RegExp(`^InUse: Delete or change HTTPS edge route ${idOfRoute()} first`));
+    expect(scene.reason(object)).toMatch(
+      new RegExp(`^InUse: Ask who runs HTTPS edge route ${idOfRoute()} to change it first`),
+    );
     expect(exists(IPPolicy, scene.idOf(object))).toBe(true);
   }
 

@@ -1,7 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
-import { conditionOf, isObserver, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, isAsking, isObserver, type ManagedObject } from "../../objects/object.ts";
 import { isModuleRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -11,6 +11,7 @@ import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues } from "../../schema/wire/uses.ts";
 import { objectsInAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
+import type { ModulesContext } from "../features.ts";
 import { refuseUnseen } from "../unseen.ts";
 
 // Some kinds only set modules of remotes that other clients create, and no list shows such a remote. When an object of
@@ -18,8 +19,8 @@ import { refuseUnseen } from "../unseen.ts";
 // So the status of the policy's object records it.
 
 /** Whether a module that refers to other remotes stays in the account when its object is deleted. */
-export const leavesReferringModule = (kind: Kind, object: ManagedObject): boolean =>
-  kind.location.type === "modules" && referringModulesOf(kind, object).some((field) => staysBehind(object, field));
+export const leavesReferringModule = (kind: ModulesContext["kind"], object: ManagedObject): boolean =>
+  referringModulesOf(kind, object).some((field) => staysBehind(object, field));
 
 const staysBehind = (object: ManagedObject, field: string): boolean =>
   leavesItsRemote(object) || isModuleRetained(object, field);
@@ -37,10 +38,18 @@ export const referringModulesOf = (kind: Kind, object: ManagedObject): string[] 
   return sentModulesOf(kind, object).filter((field) => referring.includes(field));
 };
 
+/**
+ * Fields that other objects set on the same remote. Their modules stay until the next object sets them. Otherwise the
+ * route would be open to everybody in between, for example without its sign-on.
+ */
+export function modulesWantedByOthers({ kind, object, cluster }: ModulesContext, id: string): string[] {
+  const others = cluster.othersWithRemoteID(kind, id, object);
+  return others.filter(isAsking).flatMap(({ spec }) => Object.keys(spec));
+}
+
 /** For an object whose modules all stay. Does not fail when the account is gone. */
-export async function recordAllModulesLeft(context: ReconcileContext): Promise<void> {
+export async function recordAllModulesLeft(context: ModulesContext): Promise<void> {
   const { kind, object, cluster } = context;
-  if (kind.location.type !== "modules") return;
   const left = referringModulesOf(kind, object);
   if (left.length === 0) return;
   if (isCarriedOut(object)) return recordLeftModules(context, left, undefined);
@@ -56,11 +65,11 @@ export const isAnswered = (object: ManagedObject): boolean =>
   conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
 
 /** An interrupted change may arrive after the object is gone, and would then set a module that nobody knows of. */
-export function waitForInterruptedChanges({ record }: ReconcileContext): void {
-  const seconds = record.unansweredChangeSeconds;
-  if (seconds === 0) return;
+export function waitForInterruptedChanges({ record, clock }: ReconcileContext): void {
+  const wait = record.settledAt - clock.now();
+  if (wait <= 0) return;
   throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {
-    afterSeconds: seconds + 0.5,
+    afterSeconds: wait / 1000 + 0.5,
   });
 }
 

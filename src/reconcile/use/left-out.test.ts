@@ -42,7 +42,7 @@ describe("a list that leaves out a module which a GET shows", () => {
   it("does not hide that an edge uses the policy", async () => {
     const [user = ""] = edges(scene.idOf(policy), undefined);
     await deleted(policy);
-    expect(scene.reason(policy)).toBe(`InUse: Delete or change TCP edge ${user} first: it uses this IPPolicy`);
+    expect(scene.reason(policy)).toBe(`InUse: Ask who runs TCP edge ${user} to change it first: it uses this IPPolicy`);
     scene.gateway.drop(TCPEdge.resource, user);
     await scene.clock.advance(60_000);
     await scene.reconcile(policy);

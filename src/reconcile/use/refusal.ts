@@ -6,7 +6,7 @@ import type { ReconcileContext } from "../context.ts";
 export function refusedAsInUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
   if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
   const words = error.serviceMessage ?? "it is still in use";
-  return new Waiting("InUse", `Remove what still uses this ${kind.resource.title} in the account: ${words}`, {
+  return new Waiting("InUse", `Find and change what still uses this ${kind.resource.title} in the account: ${words}`, {
     cause: error,
   });
 }

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMarkOf } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 
@@ -22,7 +22,7 @@ const setTypes = (...list: string[]) =>
   scene.gateway.change(EventSubscription.resource, id, { sources: list.map((type) => ({ type })) });
 const specOf = (type: string) => ({ subscriptionRef: { name: "audit" }, type });
 const listing = (...list: string[]) => ({ sources: list.map((type) => ({ type })) });
-const preexisting = (object: ManagedObject) => scene.cluster.now(object).status?.["preexisting"];
+const originOf = (object: ManagedObject) => scene.cluster.now(object).status?.origin;
 
 const apply = (name: string, type: string, more: object = {}) =>
   scene.cluster.apply(EventSource, name, { ...specOf(type), ...more });
@@ -75,10 +75,11 @@ it("an object of another account neither keeps an entry nor can have created it"
   apply("other", "b.v0", elsewhere);
   await end(object);
   expect(types()).toEqual(["a.v0"]);
-  scene.cluster.recordIntent(apply("maker", "x.v0", elsewhere), new Date(0).toISOString());
+  const maker = apply("maker", "x.v0", elsewhere);
+  scene.cluster.annotateByHand(maker, annotations.createIntent, new Date(0).toISOString());
   setTypes("a.v0", "x.v0");
   await scene.resync(EventSubscription);
-  expect(preexisting(await scene.given(EventSource, "x", specOf("x.v0")))).toBe(true);
+  expect(originOf(await scene.given(EventSource, "x", specOf("x.v0")))).toBe("Adopted");
 });
 
 describe("a kind that cannot be read", () => {
@@ -109,7 +110,7 @@ describe("an entry that existed before its objects", () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
-    expect(preexisting(object)).toBe(true);
+    expect(originOf(object)).toBe("Adopted");
     await end(object);
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
@@ -120,7 +121,7 @@ describe("an entry that existed before its objects", () => {
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual([`createSource ${id}/x.v0`, `get ${id}`]);
     expect(scene.reason(object)).toMatch(/^Available/);
-    expect(preexisting(object)).toBe(true);
+    expect(originOf(object)).toBe("Adopted");
     await end(object);
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
@@ -137,7 +138,7 @@ describe("an entry that existed before its objects", () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     apply("one", "x.v0");
-    expect(preexisting(await scene.given(EventSource, "two", specOf("x.v0")))).toBe(true);
+    expect(originOf(await scene.given(EventSource, "two", specOf("x.v0")))).toBe("Adopted");
   });
 
   it("is not removed by an edit of the subscription while its object is being deleted", async () => {
@@ -159,7 +160,7 @@ describe("an entry that existed before its objects", () => {
 
   it("does not count as existing before when the subscription's spec lists it", async () => {
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
-    expect(preexisting(object)).toBeUndefined();
+    expect(originOf(object)).toBe("Created");
     await end(object);
     expect(types()).toEqual(["a.v0"]);
   });
@@ -167,7 +168,7 @@ describe("an entry that existed before its objects", () => {
   it("does not count as existing before when it moves from the subscription's spec to an object of its own", async () => {
     scene.cluster.apply(EventSubscription, "audit", {});
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
-    expect(preexisting(object)).toBeUndefined();
+    expect(originOf(object)).toBe("Created");
     await scene.reconcile(subscription);
     expect(types()).toEqual(["a.v0"]);
     await end(object);
@@ -182,16 +183,16 @@ describe("an entry that existed before its objects", () => {
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     expect(types()).toEqual(["a.v0", "b.v0"]);
-    expect(preexisting(await scene.given(EventSource, "b", specOf("b.v0")))).toBeUndefined();
+    expect(originOf(await scene.given(EventSource, "b", specOf("b.v0")))).toBe("Created");
   });
 
   it("also counts as existing before for a second object", async () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     await scene.given(EventSource, "x", specOf("x.v0"));
-    expect(preexisting(await scene.given(EventSource, "y", specOf("x.v0")))).toBe(true);
+    expect(originOf(await scene.given(EventSource, "y", specOf("x.v0")))).toBe("Adopted");
     await scene.given(EventSource, "b", specOf("b.v0"));
-    expect(preexisting(await scene.given(EventSource, "c", specOf("b.v0")))).toBeUndefined();
+    expect(originOf(await scene.given(EventSource, "c", specOf("b.v0")))).toBe("Created");
   });
 
   it("no longer counts as existing before once it was recreated", async () => {
@@ -201,7 +202,7 @@ describe("an entry that existed before its objects", () => {
     setTypes("a.v0");
     await scene.resync(EventSubscription, object);
     expect(types()).toEqual(["a.v0", "x.v0"]);
-    expect(preexisting(object)).toBeUndefined();
+    expect(originOf(object)).toBe("Created");
     await end(object);
     expect(types()).toEqual(["a.v0"]);
   });
@@ -213,7 +214,7 @@ describe("an entry that existed before its objects", () => {
     expect(scene.idOf(one)).toBe("");
     await scene.resync(EventSubscription);
     const two = await scene.given(EventSource, "two", specOf("b.v0"));
-    expect(preexisting(two)).toBeUndefined();
+    expect(originOf(two)).toBe("Created");
     await scene.settle(one);
     expect(scene.idOf(one)).toBe(scene.idOf(two));
     await end(one);
@@ -249,7 +250,7 @@ describe("an entry that is left to an object which has not been looked at yet", 
       setTypes(...list);
       await scene.resync(EventSubscription);
     }
-    expect(preexisting(await scene.given(EventSource, "two", specOf("b.v0")))).toBe(true);
+    expect(originOf(await scene.given(EventSource, "two", specOf("b.v0")))).toBe("Adopted");
   });
 
   it("counts as existing before for the next object, once that object has retained it", async () => {
@@ -259,7 +260,7 @@ describe("an entry that is left to an object which has not been looked at yet", 
     const two = await scene.given(EventSource, "two", { ...specOf("b.v0"), deletionPolicy: "Retain" });
     await scene.reconcile(two);
     await end(two);
-    expect(preexisting(await scene.given(EventSource, "three", specOf("b.v0")))).toBe(true);
+    expect(originOf(await scene.given(EventSource, "three", specOf("b.v0")))).toBe("Adopted");
   });
 
   it("counts as existing before if it did", async () => {
@@ -268,7 +269,7 @@ describe("an entry that is left to an object which has not been looked at yet", 
     const one = await scene.given(EventSource, "one", specOf("x.v0"));
     apply("two", "x.v0");
     await end(one);
-    expect(preexisting(await scene.given(EventSource, "two", specOf("x.v0")))).toBe(true);
+    expect(originOf(await scene.given(EventSource, "two", specOf("x.v0")))).toBe("Adopted");
   });
 });
 
@@ -278,7 +279,7 @@ it("an entry counts as existing before although a subscription that only observe
   const watching = { adopt: { id: theirs.id }, managementPolicy: "ObserveOnly", ...listing("x.v0") } as const;
   const watcher = await scene.given(EventSubscription, "watcher", watching);
   const object = await scene.given(EventSource, "x", { subscriptionRef: { id: theirs.id }, type: "x.v0" });
-  expect(preexisting(object)).toBe(true);
+  expect(originOf(object)).toBe("Adopted");
   scene.cluster.delete(watcher);
   await end(object);
   expect(types(theirs.id)).toEqual(["x.v0"]);
@@ -288,7 +289,7 @@ describe("an entry that its object has created", () => {
   it("is deleted with it, however often the object was reconciled before", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
     await scene.resync(EventSubscription, object);
-    expect(preexisting(object)).toBeUndefined();
+    expect(originOf(object)).toBe("Created");
     await end(object);
     expect(types()).toEqual(["a.v0"]);
   });
@@ -374,7 +375,7 @@ describe("the list of the parent", () => {
     await scene.reconcile(apply("coming", "c.v0"));
     await scene.reconcile(subscription);
     expect(types()).toEqual(["a.v0", "c.v0"]);
-    expect(ownerMarkOf(scene.gateway.remote(EventSubscription.resource, id) ?? {})).toBe("c2/team-a/audit");
+    expect(ownerIn(scene.gateway.remote(EventSubscription.resource, id) ?? {})).toBe("c2/team-a/audit");
   });
 
   it("contains no entries of objects with another account, although they name the subscription", async () => {
@@ -473,7 +474,7 @@ describe("an entry whose parent was recreated", () => {
     });
     scene.gateway.change(EventSubscription.resource, status?.id ?? "", { metadata: null });
     await scene.settle(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: `${status?.id}/b.v0`, preexisting: true });
+    expect(scene.cluster.now(object).status).toMatchObject({ id: `${status?.id}/b.v0`, origin: "Adopted" });
     expect([types(), types(status?.id)]).toEqual([["a.v0"], ["b.v0"]]);
   });
 

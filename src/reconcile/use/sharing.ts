@@ -1,14 +1,15 @@
 import type { Account } from "../../account/account.ts";
 import type { Entries } from "../../account/remotes/entries.ts";
-import { idFromSpec } from "../../objects/identity.ts";
-import { signedIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
+import { idFromSpec, listedID } from "../../objects/identity.ts";
+import { intentOf } from "../../objects/intent.ts";
+import { isAsking, isDeleting, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import type { EntryLocation, Kind } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
-import type { ReconcileContext } from "../context.ts";
+import { noteOrigin, type ReconcileContext } from "../context.ts";
+import type { EntryContext } from "../features.ts";
 import { isUnseen } from "../unseen.ts";
 
 // Several objects and people may want one entry of a list: the object of the parent, whose spec lists it; objects that
@@ -16,28 +17,27 @@ import { isUnseen } from "../unseen.ts";
 // wants it is deleted. It stays if it was in the account before any of these objects.
 
 /** Whether the remote stays in the account after this object is deleted, because others want it. */
-export function isKeptForOthers(context: ReconcileContext, id: string): boolean {
+export function isKeptForOthers(context: EntryContext, id: string): boolean {
   const { kind, object, state } = context;
-  if (kind.location.type !== "entry") return false;
   const { location } = kind;
   // The status may still have the entry that was in the place of the one that this reconcile has found.
-  const recorded = id === object.status?.id && object.status.preexisting;
-  if (id === state.remote?.id ? (state.preexisting ?? recorded) : recorded) return true;
+  const recorded = id === object.status?.id ? object.status.origin : undefined;
+  if (((id === state.remote?.id && state.origin) || recorded) === "Adopted") return true;
   const key = keyOf(id);
-  const parents = parentsOf(context, location, id);
+  const parents = parentsOf(context, id);
   const listed = parents.some((parent) => !isDeleting(parent) && lists(parent, location, key));
-  return listed || siblingsOf(context, location, id).some((sibling) => wants(sibling) && mayHave(sibling, parents));
+  return listed || siblingsOf(context, id).some((sibling) => isAsking(sibling) && mayHave(context, sibling, parents));
 }
 
 /**
  * Call it when an entry stays because others want it, before this object goes. An object that has not taken the entry
  * yet could not tell later that no person has made it.
  */
-export function leaveEntry(context: ReconcileContext, id: string): void {
+export function leaveEntry(context: EntryContext, id: string): void {
   const { kind, object, state } = context;
-  if (kind.location.type !== "entry" || (state.preexisting ?? object.status?.preexisting)) return;
-  const parents = parentsOf(context, kind.location, id);
-  const wanting = siblingsOf(context, kind.location, id).filter((one) => wants(one) && mayHave(one, parents));
+  if ((state.origin ?? object.status?.origin) === "Adopted") return;
+  const parents = parentsOf(context, id);
+  const wanting = siblingsOf(context, id).filter((one) => isAsking(one) && mayHave(context, one, parents));
   leaveTo(context, kind, id, wanting);
 }
 
@@ -45,7 +45,7 @@ export function leaveEntry(context: ReconcileContext, id: string): void {
 export function leaveDroppedEntries(context: ReconcileContext): void {
   const { object } = context;
   for (const { id, kind, key, value } of droppedFrom(context)) {
-    const wanting = childrenOf(context, kind.kind).filter(wantsEntryOf(object));
+    const wanting = childrenOf(context, kind.kind).filter(wantsEntryOf(context, object));
     const others = wanting.filter(({ spec }) => spec[key] === value);
     leaveTo(context, kind, id, others);
   }
@@ -78,27 +78,27 @@ function leaveTo({ account }: ReconcileContext, kind: Kind, id: string, others: 
 }
 
 /** Call it when the status of the object says where its entry came from. */
-export const forgetLeftEntry = ({ account, kind }: ReconcileContext, id: string): void =>
+export const forgetLeftEntry = ({ account, kind }: EntryContext, id: string): void =>
   entriesOfKind(account, kind).forgetLeft(id);
 
 const entriesOfKind = (account: Account, kind: Kind): Entries => account.remotes(kind) as Entries;
 
-/** Whether an existing remote was in the account before any object of this operator could have created it. */
-export function isPreexisting(context: ReconcileContext, id: string): boolean {
+/** Whether an existing entry was in the account before any object of this operator could have created it. */
+function isPreexisting(context: EntryContext, id: string): boolean {
   const { account, kind } = context;
   const { location } = kind;
-  if (location.type !== "entry" || entriesOfKind(account, kind).isLeft(id)) return false;
+  if (entriesOfKind(account, kind).isLeft(id)) return false;
   const key = keyOf(id);
   const ours = (parent: ManagedObject) =>
     (!isObserver(parent) && lists(parent, location, key)) ||
     appliedEntries(location.parent.list, parent.status?.appliedFields ?? []).includes(key);
-  return !parentsOf(context, location, id).some(ours) && !siblingsOf(context, location, id).some(mayHaveMade);
+  const parents = parentsOf(context, id);
+  return !parents.some(ours) && !siblingsOf(context, id).some((one) => mayHaveMade(context, one, parents));
 }
 
-export function noteEntryOrigin({ state }: ReconcileContext, preexisting: boolean): void {
-  state.preexisting = preexisting;
-  state.origin = preexisting ? "Adopted" : "Created";
-}
+/** Records how the account came to have this entry. `create`: the create whose outcome it may be. */
+export const noteEntryOrigin = (context: EntryContext, id: string, create?: string): void =>
+  noteOrigin(context, isPreexisting(context, id) ? "Adopted" : "Created", create);
 
 type Sharing = Pick<ReconcileContext, "kind" | "object" | "cluster">;
 
@@ -111,7 +111,7 @@ export function claimsOf(context: Sharing): Claims {
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       // An object that cannot be read may want what another one is about to remove.
       const leaving = isUnseen(cluster, trait.kind) ? [] : children.filter(leaves);
-      const wanted = keys(children.filter(wantsEntryOf(object)));
+      const wanted = keys(children.filter(wantsEntryOf(context, object)));
       return [member, { wanted, leaving: keys(leaving) }];
     }),
   );
@@ -152,23 +152,21 @@ function droppedEntries(object: ManagedObject, fields: readonly string[], key: s
 }
 
 const wantsEntryOf =
-  (parent: ManagedObject) =>
+  (context: Sharing, parent: ManagedObject) =>
   (child: ManagedObject): boolean =>
-    wants(child) && mayHave(child, [parent]);
+    isAsking(child) && mayHave(context, child, [parent]);
 
 const keyOf = (id: string): string => id.slice(id.indexOf("/") + 1);
-const parentIDOf = (id: string): string => id.slice(0, id.indexOf("/"));
 
 /** Objects that stand for the parent of this entry. */
-function parentsOf({ cluster, object }: ReconcileContext, { parent }: EntryLocation, id: string): ManagedObject[] {
-  return cluster.othersWithRemoteID(parent, parentIDOf(id), object);
-}
+const parentsOf = ({ cluster, object, kind }: EntryContext, id: string): ManagedObject[] =>
+  cluster.othersWithRemoteID(kind.location.parent, listedID(kind, id), object);
 
 /** Other objects that stand for the same entry, including objects without an id. */
-function siblingsOf(context: ReconcileContext, location: EntryLocation, id: string): ManagedObject[] {
+function siblingsOf(context: EntryContext, id: string): ManagedObject[] {
   const { cluster, kind, object } = context;
-  const named = parentsOf(context, location, id)
-    .flatMap((parent) => cluster.referrersOf(location.parent, parent))
+  const named = parentsOf(context, id)
+    .flatMap((parent) => cluster.referrersOf(kind.location.parent, parent))
     .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id)
     .filter((referrer) => cluster.shareAccount(referrer.object, object));
   const all = distinct([...cluster.othersWithRemoteID(kind, id, object), ...named.map((referrer) => referrer.object)]);
@@ -187,31 +185,30 @@ function entriesOf({ spec }: ManagedObject, field: string, key: string): unknown
   return Array.isArray(entries) ? entries.map((entry) => entry[key]) : [];
 }
 
-/**
- * Whether an object may have the entry that it wants: an object of its namespace manages the parent, or it was allowed
- * to take or create the entry. Without the right to adopt, no entry is added or kept for it.
- */
-export const mayHave = (object: ManagedObject, parents: readonly ManagedObject[]): boolean =>
-  (object.status?.id !== undefined && !isObserver(object)) ||
-  signedIntentOf(object) !== undefined ||
-  parents.some((parent) => parent.metadata.namespace === object.metadata.namespace && !isObserver(parent));
+/** Whether the object of this reconcile may have this entry. */
+export const mayHaveEntry = (context: EntryContext, id: string): boolean =>
+  mayHave(context, context.object, parentsOf(context, id));
 
-const wants = (object: ManagedObject): boolean => !isDeleting(object) && !isObserveOnly(object);
+/**
+ * Whether an object may have the entry that it wants: an object of its namespace manages the parent, or it has the entry,
+ * or the right to adopt. Without that, no entry is added or kept for it.
+ */
+export const mayHave = (
+  { cluster }: Pick<Sharing, "cluster">,
+  object: ManagedObject,
+  parents: readonly ManagedObject[],
+): boolean =>
+  (object.status?.id !== undefined && !isObserver(object)) ||
+  cluster.mayAdopt(object) ||
+  parents.some((parent) => parent.metadata.namespace === object.metadata.namespace && !isObserver(parent));
 
 /** Whether the object is about to remove its entry. While it is paused, it removes nothing. */
 const leaves = (object: ManagedObject): boolean =>
-  isDeleting(object) && !isPaused(object) && !leavesItsRemote(object) && !object.status?.preexisting;
+  isDeleting(object) && !isPaused(object) && !leavesItsRemote(object) && object.status?.origin !== "Adopted";
 
 /** Whether the object may have created the entry. Without an id and an intent, it has sent nothing. */
-const mayHaveMade = (object: ManagedObject): boolean =>
+const mayHaveMade = (context: Sharing, object: ManagedObject, parents: readonly ManagedObject[]): boolean =>
   !isObserver(object) &&
-  (object.status?.id === undefined ? signedIntentOf(object) !== undefined : !object.status.preexisting);
-
-/**
- * Fields that other objects set on the same remote. Their modules stay until the next object sets them. Otherwise the
- * route would be open to everybody in between, for example without its sign-on.
- */
-export function modulesWantedByOthers({ kind, object, cluster }: ReconcileContext, id: string): string[] {
-  const others = cluster.othersWithRemoteID(kind, id, object);
-  return others.filter(wants).flatMap(({ spec }) => Object.keys(spec));
-}
+  (object.status?.id === undefined
+    ? intentOf(object) !== undefined && mayHave(context, object, parents)
+    : object.status.origin !== "Adopted");

@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { wasCreatedInLifetimeOf } from "../../objects/intent.ts";
 import type { ReconcileContext } from "../context.ts";
+import type { OutputContext } from "../features.ts";
 
 // Which id has which token is known only while the token is in its Secret. So a digest of the token is in the status,
 // made with a secret of the operator, from before the token is stored anywhere until its remote is gone. The next process
@@ -22,14 +22,13 @@ export function recordToken({ memory, cluster, state, object }: ReconcileContext
 
 /**
  * Call it when the token of a remote is not in its Secret, or its object goes. If an interrupted create made the remote and its
- * token has no record, the token was never stored, so nobody has it. An object that is younger than its remote was
- * restored, and its status may have been lost.
+ * token has no record, the token was never stored, so nobody has it.
  */
-export function recordLostToken(context: ReconcileContext, remote: Remote): void {
-  const { memory, object } = context;
+export function recordLostToken(context: OutputContext, remote: Remote): void {
+  const { memory } = context;
   if (memory.tokenDigestOf(remote.id) !== undefined || tokenRecordOf(context, remote.id) !== undefined) return;
   const isRecovered = context.changes.some((one) => one.type === "Recovered" && one.id === remote.id);
-  if (isRecovered && wasCreatedInLifetimeOf(object, remote["created_at"])) note(context, remote.id, NOBODY);
+  if (isRecovered) note(context, remote.id, NOBODY);
 }
 
 function note({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string, record: string): void {

@@ -70,7 +70,7 @@ describe("a module that is switched off", () => {
     [
       "certificate authority",
       CertificateAuthority,
-      { caPem: "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----" },
+      { caPem: keyPair("first")["tls.crt"] },
       TLSEdge,
       { mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "one" }] } },
     ],
@@ -210,7 +210,9 @@ describe("a policy that an edge still has", () => {
   ])("stays while %s that edge", async (_, metadata) => {
     const edge = scene.gateway.seed(TCPEdge.resource, { ...restriction(id), ...(metadata && { metadata }) });
     await deleted(policy);
-    expect(scene.reason(policy)).toBe(`InUse: Delete or change TCP edge ${edge.id} first: it uses this IPPolicy`);
+    expect(scene.reason(policy)).toBe(
+      `InUse: Ask who runs TCP edge ${edge.id} to change it first: it uses this IPPolicy`,
+    );
     await waitsFor(`TCP edge ${edge.id}`, edge.id);
   });
 
@@ -221,7 +223,9 @@ describe("a policy that an edge still has", () => {
     const edgeID = scene.idOf(edge);
     scene.cluster.apply(TCPEdge, "db", {}, { namespace: "team-b" });
     await deleted(policy);
-    expect(scene.reason(policy)).toBe("InUse: Delete or change TCPEdge team-b/db first: it uses this IPPolicy");
+    expect(scene.reason(policy)).toBe(
+      "InUse: Ask who runs TCPEdge team-b/db to change it first: it uses this IPPolicy",
+    );
     await waitsFor("TCPEdge team-b/db", edgeID);
   });
 
@@ -448,7 +452,7 @@ describe("a subscription in which an object of another namespace names an entry"
 describe("what the API key may not list", () => {
   it.each<[string, Kind, ManagedObject["spec"]]>([
     ["an IP policy", IPPolicy, {}],
-    ["an authority", CertificateAuthority, { caPem: "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----" }],
+    ["an authority", CertificateAuthority, { caPem: keyPair("first")["tls.crt"] }],
     ["an address", ReservedAddress, {}],
   ])("keeps %s, since it may be open to everybody without", async (_, kind, spec) => {
     const objects = [await scene.given(kind, "one", spec), await scene.given(kind, "two", spec)];
@@ -638,7 +642,7 @@ describe("a message about users", () => {
     await scene.clock.advance(20_000);
     await deleted(policy);
     expect(scene.reason(policy)).toBe(
-      "InUse: Delete or change TCP edge edgtcp_2, TCP edge edgtcp_3, TCP edge edgtcp_4 and 1 more first: they use this IPPolicy",
+      "InUse: Ask who runs TCP edge edgtcp_2, TCP edge edgtcp_3, TCP edge edgtcp_4 and 1 more to change them first: they use this IPPolicy",
     );
     const other = await scene.given(IPPolicy, "home");
     scene.cluster.apply(TCPEdge, long, restricted("home"));

@@ -2,17 +2,19 @@ import type { Modules } from "../../account/remotes/modules.ts";
 import { isForbidden } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { remoteIDsOf } from "../../objects/identity.ts";
-import { openIntentOf } from "../../objects/intent.ts";
+import { openCreateOf } from "../../objects/intent.ts";
 import { isDeleting, isObserver, isPaused, type ManagedObject, releasedTo, type Status } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
+import { listOf } from "../../schema/define.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
 import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
 import type { Referrer } from "../cluster.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
+import { isEntryKind, setsModules } from "../features.ts";
 import { leavesReferringModule } from "./left-modules.ts";
 import { completed } from "./left-out.ts";
 import { mayHave } from "./sharing.ts";
@@ -89,22 +91,26 @@ export function referringUsers(context: ReconcileContext, target: Target): User[
 }
 
 /** Objects that name the object of the target, or another object of its remote, such as one that only observes it. */
-function referrersOf({ cluster }: ReconcileContext, target: Target, own: ManagedObject): Referrer[] {
+function referrersOf(context: ReconcileContext, target: Target, own: ManagedObject): Referrer[] {
+  const { cluster } = context;
   const { kind, id } = target;
   const all = [own, ...cluster.othersWithRemoteID(kind, id, own)].flatMap((one) => cluster.referrersOf(kind, one));
   const distinct = new Map(all.map((referrer) => [referrer.object.metadata.uid, referrer]));
-  return [...distinct.values()].filter((referrer) => mayUse(referrer.kind, referrer.object, target));
+  return [...distinct.values()].filter((referrer) => mayUse(context, referrer.kind, referrer.object, target));
 }
 
 /**
  * False for an object of another namespace that names an entry of the target and has no right to it, or only observes
  * it. Anybody could keep the target with such an object.
  */
-const mayUse = ({ location }: Kind, object: ManagedObject, target: Target): boolean =>
-  location.type !== "entry" ||
-  location.parent.kind !== target.kind.kind ||
+const mayUse = (context: ReconcileContext, kind: Kind, object: ManagedObject, target: Target): boolean =>
+  !isPartOf(target, kind) ||
   object.metadata.namespace === target.object?.metadata.namespace ||
-  mayHave(object, []);
+  mayHave(context, object, []);
+
+/** Whether the remotes of the kind are entries in a list of the target, which are deleted with it. */
+const isPartOf = (target: Target, kind: Kind): boolean =>
+  isEntryKind(kind) && kind.location.parent.kind === target.kind.kind;
 
 const namesID = (kind: Kind, { spec }: ManagedObject, id: string): boolean =>
   needsOf(kind.spec, spec).some((need) => need.type === "reference" && need.to.id === id);
@@ -114,13 +120,12 @@ const namesID = (kind: Kind, { spec }: ManagedObject, id: string): boolean =>
  * refers.
  */
 function mayBeCreating({ memory }: ReconcileContext, object: ManagedObject): boolean {
-  const intent = isDeleting(object) || object.status?.id === undefined ? openIntentOf(object) : undefined;
-  return intent !== undefined && !memory.known(object.metadata.uid)?.isCreateFutile(intent);
+  const create = isDeleting(object) || object.status?.id === undefined ? openCreateOf(object) : undefined;
+  return create !== undefined && !memory.known(object.metadata.uid)?.isCreateFutile(create);
 }
 
 function isListRecent({ account, clock }: ReconcileContext, kind: Kind, maxAgeMs: number): boolean {
-  if (kind.location.type !== "collection") return false;
-  const { listedAt } = account.collection(kind.resource);
+  const listedAt = account.collectionOf(kind)?.listedAt;
   return listedAt !== undefined && clock.now() - listedAt <= maxAgeMs;
 }
 
@@ -133,16 +138,17 @@ const usersAmong = (context: ReconcileContext, target: Target, kind: Kind, remot
 
 async function listUsers(context: ReconcileContext, target: Target, kind: Kind): Promise<Users> {
   const { cluster, account, object } = context;
-  const { location } = kind;
-  if (location.type === "entry" && location.parent.kind === target.kind.kind) {
-    // Entries are part of the target and are deleted with it, so only objects that want one of them count.
-    const owners = cluster.othersWithRemoteID(kind, target.id, object).filter((owner) => mayUse(kind, owner, target));
+  if (isPartOf(target, kind)) {
+    // Only objects that want one of the entries count.
+    const owners = cluster
+      .othersWithRemoteID(kind, target.id, object)
+      .filter((owner) => mayUse(context, kind, owner, target));
     return { users: owners.map((owner) => ({ kind, id: owner.status?.id, object: owner })), unseen: [] };
   }
   const forbidden: Users = { users: [], unseen: [{ kind, why: "forbidden" }] };
   if (account.deletionBurst.isForbidden(kind.kind)) return forbidden;
   try {
-    return await (location.type === "modules" ? readUsers : listCollection)(context, target, kind);
+    return await (listOf(kind) ? listCollection : readUsers)(context, target, kind);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     account.deletionBurst.recordForbidden(kind.kind);
@@ -193,7 +199,7 @@ export const isBeingRemoved = ({ kind, object }: User): boolean =>
  * entry refers to nothing but its parent, and is deleted with that.
  */
 export const leavesReferences = (kind: Kind, object: ManagedObject): boolean =>
-  kind.location.type !== "entry" && (leavesItsRemote(object) || leavesReferringModule(kind, object));
+  !isEntryKind(kind) && (leavesItsRemote(object) || (setsModules(kind) && leavesReferringModule(kind, object)));
 
 /** The object of a remote. If there are several, one that is not being deleted. */
 function objectOf({ cluster, kind: own, object }: ReconcileContext, kind: Kind, id: string): ManagedObject | undefined {

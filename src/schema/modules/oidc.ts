@@ -17,7 +17,7 @@ export const oidcModule = module(
       .optional()
       .describe("Scopes that are asked for."),
   }),
-  { onRemove: "delete" },
+  { onRemove: "delete", told: ["issuer"] },
 ).describe("Asks users to log in with an OpenID Connect provider. Removing it removes the module.");
 
 export const oidcStatus = z

@@ -12,5 +12,5 @@ export const tlsTerminationModule = module(
       .optional()
       .describe("Lowest TLS version. Unset: the service chooses a safe one. Only with `edge`."),
   }),
-  { onRemove: "disable" },
+  { onRemove: "disable", told: ["terminateAt", "minVersion"] },
 ).describe("Where TLS ends. Removing it switches the module off.");

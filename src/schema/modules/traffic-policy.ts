@@ -26,6 +26,6 @@ const removal = { delete: "removes the policy of the edge", disable: "switches t
 
 /** `onRemove`: "delete" if the service can delete this module, "disable" if it can only switch it off. */
 export const trafficPolicyModule = (onRemove: "delete" | "disable") =>
-  module(trafficPolicy, { onRemove }).describe(
+  module(trafficPolicy, { onRemove, told: ["inbound", "outbound"] }).describe(
     `Rules for traffic in either direction. Removing it from the spec ${removal[onRemove]}.`,
   );

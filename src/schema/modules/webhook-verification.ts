@@ -9,5 +9,5 @@ export const webhookVerificationModule = module(
       sends: "secret",
     }).optional(),
   }),
-  { onRemove: "delete" },
+  { onRemove: "delete", told: ["provider"] },
 ).describe("Admits only requests that this webhook provider has signed. Removing it removes the module.");

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { AgentIngress } from "../../kinds/agent-ingress.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
@@ -6,7 +7,7 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { answerFieldsOf } from "../common.ts";
-import { fromAnswer, toStatus } from "./answer.ts";
+import { fromAnswer, MOST_SHOWN_BYTES, shownOf, toStatus } from "./answer.ts";
 
 describe("fromAnswer", () => {
   it("turns references back into ids", () => {
@@ -103,5 +104,22 @@ describe("toStatus", () => {
     ["missing", undefined],
   ])("has no member for one that is %s", (_, value) => {
     expect(toStatus(answerFieldsOf(ReservedAddress), { id: "ra_1", addr: value })).toEqual({ id: "ra_1" });
+  });
+});
+
+describe("shownOf", () => {
+  const targets = (bytes: number) => ["x".repeat(bytes - 4)];
+
+  it("leaves out a whole field that is too large, so that no part is taken for the whole", () => {
+    const answer = { id: "agin_1", ns_targets: targets(MOST_SHOWN_BYTES + 1), region_domains: ["us.example.com"] };
+    expect(shownOf(answerFieldsOf(AgentIngress), answer)).toEqual({
+      status: { id: "agin_1", regionDomains: ["us.example.com"] },
+      tooLarge: ["nsTargets"],
+    });
+  });
+
+  it("shows what just fits", () => {
+    const answer = { id: "agin_1", ns_targets: targets(MOST_SHOWN_BYTES) };
+    expect(shownOf(answerFieldsOf(AgentIngress), answer).tooLarge).toEqual([]);
   });
 });

@@ -67,3 +67,23 @@ export function toStatus(schema: z.ZodType, value: unknown): unknown {
   }
   return status;
 }
+
+/**
+ * Most bytes of one member of an answer in a status. Kubernetes refuses objects of about 1.5 MB, and whoever may write in
+ * the account may write large texts.
+ */
+export const MOST_SHOWN_BYTES = 32 * 1024;
+
+export interface Shown {
+  status: Record<string, unknown>;
+  /** Names of status fields that are left out, since a part of a value would look like the whole. */
+  tooLarge: string[];
+}
+
+/** `toStatus` of a whole answer, for a status that is written. */
+export function shownOf(schema: z.ZodObject, answer: Answer): Shown {
+  const fields = Object.entries(toStatus(schema, answer) as Record<string, unknown>);
+  const fits = ([, value]: [string, unknown]) => Buffer.byteLength(JSON.stringify(value)) <= MOST_SHOWN_BYTES;
+  const { true: shown = [], false: others = [] } = Object.groupBy(fields, (field) => `${fits(field)}`);
+  return { status: Object.fromEntries(shown), tooLarge: others.map(([name]) => name) };
+}

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { INTENT_KEY_SECRET } from "../../../src/schema/contract.ts";
+import { STATE_SECRET } from "../../../src/schema/contract.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { ProxiedRequest, Side } from "../../support/gate.ts";
@@ -13,6 +13,8 @@ export const steps = [
   "intent",
   "add finalizer",
   "checkpoint",
+  "id",
+  "unmark",
   "status",
   "finalizer",
   "kind",
@@ -71,11 +73,11 @@ const definition = /^\/apis\/apiextensions\.k8s\.io\/v1\/customresourcedefinitio
 const secrets = /^\/api\/v1\/namespaces\/[^/]+\/secrets(?:[/?]|$)/;
 
 /**
- * Requests that no reconcile waits for: lists and watches, events, the lease, reviews of identity, and the key that
- * signs intents.
+ * Requests that no reconcile waits for: lists and watches, events, the lease, reviews of identity, and the
+ * operator's own Secret.
  */
 const beside =
-  /[?&]watch=|[?&]limit=|\/events(?:[/?]|$)|\/leases(?:[/?]|$)|\/namespaces\/kube-system$|\/version$|-intent-key(?:[?]|$)/;
+  /[?&]watch=|[?&]limit=|\/events(?:[/?]|$)|\/leases(?:[/?]|$)|\/namespaces\/kube-system$|\/version$|-operator-state(?:[?]|$)/;
 
 /**
  * The step of a request to the API server, if a reconcile waits for it. A Secret or ConfigMap has the name of its
@@ -88,20 +90,33 @@ export function clusterStep(passage: ProxiedRequest): Step | undefined {
   return step;
 }
 
-/** The first process creates the key that signs intents before it lists objects. */
+/** The first process creates the operator's own Secret before it lists objects. */
 const makesKey = ({ method, path, body }: ProxiedRequest): boolean =>
-  method === "POST" && secrets.test(path) && JSON.parse(body).metadata.name === INTENT_KEY_SECRET;
+  method === "POST" && secrets.test(path) && JSON.parse(body).metadata.name === STATE_SECRET;
 
 function objectStep({ method, path, headers, body }: ProxiedRequest): Step | undefined {
   const [, of, status] = (method === "PATCH" && object.exec(path)) || [];
   if (!of) return undefined;
-  if (status) return { of, step: isCheckpoint(JSON.parse(body)) ? "checkpoint" : "status" };
+  if (status) return { of, step: statusStep(JSON.parse(body)) };
   if (headers["content-type"]?.startsWith("application/json-patch")) return { of, step: "finalizer" };
-  return { of, step: body.includes("create-intent") ? "intent" : "add finalizer" };
+  if (!body.includes("create-intent")) return { of, step: "add finalizer" };
+  return { of, step: / id=\S+ owner=/.test(body) ? "unmark" : "intent" };
+}
+
+type Operations = readonly { op: string; path: string; value: Members | null }[];
+
+function statusStep(operations: Operations): StepName {
+  if (isCheckpoint(operations)) return "checkpoint";
+  const [before, after] = ["test", "add"].map(
+    (wanted) => operations.find(({ op, path }) => op === wanted && path === "/status")?.value,
+  );
+  // What was created right now is recorded, and nothing is said of it yet.
+  const isNew = before?.["id"] === undefined && after?.["id"] !== undefined;
+  return isNew && isDeepStrictEqual(before?.["conditions"], after?.["conditions"]) ? "id" : "status";
 }
 
 /** Whether a write of the status is a checkpoint: it only records what is about to be sent. */
-function isCheckpoint(operations: readonly { op: string; path: string; value: Members | null }[]): boolean {
+function isCheckpoint(operations: Operations): boolean {
   const [before, after] = ["test", "add"].map((wanted) => {
     const { value } = operations.find(({ op, path }) => op === wanted && path === "/status") ?? {};
     const { appliedFields: _fields, moduleOrigins: _origins, ...rest } = value ?? {};

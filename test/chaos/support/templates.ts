@@ -22,7 +22,7 @@ export const SECRET = "shared";
 
 const metadata = (revision: number) => JSON.stringify({ revision });
 const revisionIn = ({ metadata }: KubeJSON) => JSON.parse(metadata).revision;
-const hostports = (revision: number) => [`${revision}.tcp.eu.gateway.example:20117`];
+const hostports = (label: string, revision: number) => [`${label}-${revision}.tcp.eu.gateway.example:20117`];
 const rules = (revision: number) => [
   { name: `r${revision}`, expressions: [], actions: [{ type: "deny", config: { level: 1 } }] },
 ];
@@ -84,15 +84,15 @@ export const templates: readonly ObjectTemplate[] = [
     collection: "edges/tcp",
     spec: (label, revision) => ({
       description: label,
-      hostports: hostports(revision),
+      hostports: hostports(label, revision),
       ...(hasPolicy(revision) && { policy: policy(revision) }),
     }),
     remote: (description, revision) => ({
       description,
-      hostports: hostports(revision),
+      hostports: hostports(description, revision),
       rule: hasPolicy(revision) ? `r${revision}` : null,
     }),
     shown: ({ description, hostports, policy }) => ({ description, hostports, rule: policy?.inbound[0].name ?? null }),
-    lookalike: (label) => ({ description: label, hostports: hostports(0), policy: policy(0) }),
+    lookalike: (label) => ({ description: label, hostports: hostports(label, 0), policy: policy(0) }),
   },
 ];

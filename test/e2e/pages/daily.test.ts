@@ -44,7 +44,7 @@ const left = ({ unused }: Page): string[] => unused.filter((block) => !block.end
 
 test("troubleshooting", async () => {
   const page = await Page.read("docs/troubleshooting.md", shell);
-  expect(await page.run("Troubleshooting")).toContain("The resource exists in the account as specified");
+  expect(await page.run("Troubleshooting")).toContain("Exists in the account as specified");
   const lookedAt = async () => (await world.get("TCPEdge", "ssh"))?.status.lastHandledReconcileAt;
   await page.run("Force a look now");
   await world.until("the operator has looked", async () => (await lookedAt()) !== undefined);

@@ -1,3 +1,5 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
@@ -12,19 +14,28 @@ const world = useWorld({ process: true });
 let shell: Awaited<ReturnType<typeof pluginShell>>;
 
 beforeAll(async () => {
-  const domain = "shop.example.com";
-  await world.kube.apply(tlsSecret("shop-tls", { commonName: domain, dnsNames: [domain] }));
+  const domain = "store.example.com";
+  await world.kube.apply(tlsSecret("store-tls", { commonName: domain, dnsNames: [domain] }));
   shell = await pluginShell(world, { substitutions: new Map([["<new API key>", "the-next-key"]]) });
 });
 afterAll(async () => {
   await shell?.[Symbol.asyncDispose]();
 });
 
-test("each recipe becomes Ready", async () => {
+/** What the demo has already belongs to its objects. */
+async function takenOnDemo(): Promise<string> {
+  const folder = join(import.meta.dirname, "../../../examples");
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
+  return (await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")))).join("\n");
+}
+
+test("each recipe becomes Ready, also on the demo", async () => {
+  const taken = await takenOnDemo();
   const page = await Page.read("docs/how-to/recipes.md", shell);
   for (const block of page.unused) {
     const heading = block.replace(" (yaml)", "");
     const objects = parseAllDocuments(page.take(heading, "yaml")).map((one) => one.toJS() as KubeJSON);
+    for (const { spec } of objects) if (spec.domain) expect(taken).not.toContain(` ${spec.domain}\n`);
     await world.kube.apply(...objects);
     await world.allReady(objects);
   }

@@ -43,7 +43,7 @@ function object(
     lastTransitionTime: at,
     observedGeneration: 1,
   });
-  const { reason = "Available", message = "The resource exists in the account as specified" } = failure ?? {};
+  const { reason = "Available", message = "Exists in the account as specified" } = failure ?? {};
   return {
     apiVersion: "tunnelgateway.dev/v1",
     kind: kind.kind,

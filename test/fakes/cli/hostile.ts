@@ -23,5 +23,23 @@ export function hostile(value: unknown, text = HOSTILE): unknown {
   );
 }
 
+const LONG = " long".repeat(20_000);
+
+/** An answer of the service, not of Kubernetes, with a hundred kilobytes behind each text that is no id. */
+export function withLongTexts(body: object): object {
+  const isOfKubernetes = ["apiVersion", "kind", "items", "gitVersion", "groups", "components"].some(
+    (name) => name in body,
+  );
+  return isOfKubernetes ? body : (lengthened(body) as object);
+}
+
+function lengthened(value: unknown, name = ""): unknown {
+  const isFixed = /(^|_)(ids?|uri|region|type|format|backends?)$/.test(name);
+  if (typeof value === "string") return isFixed || value.startsWith("{") ? value : `${value}${LONG}`;
+  if (Array.isArray(value)) return value.map((one) => lengthened(one, name));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, lengthened(one, name)]));
+}
+
 const isKept = (name: string, value: unknown): boolean =>
   FIXED.has(name) && !(name === "status" && typeof value === "object");

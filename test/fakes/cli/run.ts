@@ -78,11 +78,16 @@ export function useFixedServices(): FixedRun {
   async function run(line: string, terminal: Partial<Terminal> = {}): Promise<Ended> {
     const out: string[] = [];
     const err: string[] = [];
+    const streams = {
+      out: (text: string) => out.push(text),
+      err: (text: string) => err.push(text),
+      errColumns: terminal.columns,
+    };
     const args = line.split(" ").map((word) => (word === "edge.yaml" ? join(folder, word) : word));
     const code = await dispatch(
       args,
       {
-        ...terminalOn({ out: (text) => out.push(text), err: (text) => err.push(text) }, terminal.hasColours),
+        ...terminalOn(streams, terminal.hasColours),
         ...terminal,
       },
       async () => 0,

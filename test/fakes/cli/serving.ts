@@ -2,7 +2,14 @@ import { ui } from "../../../src/cli/ui/ui.ts";
 
 /** Each page, of the fixed account. */
 export const paths = [
-  ...["/", "/topology", "/topology?text=e", "/topology?state=waiting", "/topology?from=IPPolicy%2Fshop%2Foffice&up=1"],
+  ...[
+    "/",
+    "/topology",
+    "/topology?text=e",
+    "/topology?as=text",
+    "/topology?state=waiting",
+    "/topology?from=IPPolicy%2Fshop%2Foffice&up=1",
+  ],
   ...["/drift", "/activity", "/certificates", "/unmanaged", "/plan", "/node?key=TCPEdge%2Fshop%2Frefused"],
   ...["/node?key=IPPolicy%2Fshop%2Foffice", "/node?key=TCPEdge%2Fshop%2Fwarehouse-of-the-second-region"],
 ];
@@ -11,7 +18,8 @@ export interface Served {
   address: string;
   /** The text of a page. */
   get: (path: string) => Promise<{ status: number; text: string }>;
-  send: (files: Record<string, string>) => Promise<{ status: number; text: string }>;
+  /** As the form sends files, or those of a folder. */
+  send: (files: Record<string, string>, field?: "manifests" | "folder") => Promise<{ status: number; text: string }>;
   warned: string[];
 }
 
@@ -35,9 +43,9 @@ export async function serving(work: (served: Served) => Promise<void>, flags: Pa
       address,
       warned,
       get: async (path) => textOf(await fetch(new URL(path, address), { headers })),
-      send: async (files) => {
+      send: async (files, field = "manifests") => {
         const body = new FormData();
-        for (const [name, text] of Object.entries(files)) body.append("manifests", new File([text], name));
+        for (const [name, text] of Object.entries(files)) body.append(field, new File([text], name));
         return textOf(await fetch(new URL("/plan", address), { method: "POST", body, headers }));
       },
     });

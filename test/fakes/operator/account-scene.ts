@@ -23,7 +23,7 @@ import { KubeClient } from "../../../src/runtime/connection/client.ts";
 import { Transport } from "../../../src/runtime/connection/transport.ts";
 import type { Result } from "../../../src/runtime/controller/controller.ts";
 import type { KubeObject } from "../../../src/runtime/object.ts";
-import { annotations, INTENT_KEY_SECRET } from "../../../src/schema/contract.ts";
+import { annotations, STATE_SECRET } from "../../../src/schema/contract.ts";
 import { json, type Seen, serve } from "../../support/gateway-service.ts";
 import { FakeApiServer } from "../runtime/fake-api-server.ts";
 import { recordingLogger } from "../runtime/logs.ts";
@@ -122,7 +122,7 @@ export class AccountScene {
       this.#turns,
     );
     this.#watchAccounts();
-    const metadata = { name: INTENT_KEY_SECRET, namespace: "operator" };
+    const metadata = { name: STATE_SECRET, namespace: "operator" };
     server.storage.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata });
     this.#client = client;
     this.#accounts = this.#start();

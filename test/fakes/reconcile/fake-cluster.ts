@@ -1,8 +1,6 @@
-import { createSecretKey } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { parentIDsOf, remoteIDsOf, wantedIDOf } from "../../../src/objects/identity.ts";
-import type { Intent } from "../../../src/objects/intent.ts";
-import { IntentSignatures } from "../../../src/objects/intent-signatures.ts";
+import { listenedOn, parentIDsOf, remoteIDsOf, wantedIDOf } from "../../../src/objects/identity.ts";
+import { formatIntent, type Intent } from "../../../src/objects/intent.ts";
 import { type ManagedObject, retiringIDs, type Status } from "../../../src/objects/object.ts";
 import { Outdated } from "../../../src/objects/reconcile-error.ts";
 import type {
@@ -23,8 +21,6 @@ import { needsOf, targetKindsOf } from "../../../src/schema/wire/needs.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
 
-const SIGNING_KEY = createSecretKey(Buffer.alloc(32, 1));
-
 /** Objects, Secrets and ConfigMaps in memory, in the namespace `team-a` unless a test names another. */
 export class FakeCluster implements Cluster {
   /** The operator's writes, in order. */
@@ -44,7 +40,6 @@ export class FakeCluster implements Cluster {
   readonly kindsDeleting = new Set<string>();
   /** Called before each write of the operator. An error that it throws is the outcome of the write. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
-  intentSignatures = new IntentSignatures(SIGNING_KEY, "c1");
   readonly kinds: readonly Kind[];
   readonly #clock: Clock;
   readonly #objects = new Map<string, ManagedObject>();
@@ -57,11 +52,6 @@ export class FakeCluster implements Cluster {
   constructor(kinds: readonly Kind[], clock: Clock) {
     this.kinds = kinds;
     this.#clock = clock;
-  }
-
-  /** From now on, create intents are signed with this id of the cluster. */
-  sign(clusterID: string, ...formerClusterIDs: string[]): void {
-    this.intentSignatures = new IntentSignatures(SIGNING_KEY, clusterID, formerClusterIDs);
   }
 
   // Actions of users.
@@ -100,13 +90,6 @@ export class FakeCluster implements Cluster {
       ...this.now(object),
       metadata: { ...metadata, annotations: { ...metadata.annotations, [name]: value } },
     });
-  }
-
-  /** Records an intent as the operator would. */
-  recordIntent(object: ManagedObject, text: string): void {
-    const signature = this.intentSignatures.sign(object, text);
-    this.annotateByHand(object, annotations.createIntentSignature, signature);
-    this.annotateByHand(object, annotations.createIntent, text);
   }
 
   delete(object: ManagedObject): void {
@@ -199,6 +182,13 @@ export class FakeCluster implements Cluster {
     return [...new Set([...this.othersWithRemoteID(kind, id, object), ...adopting])];
   }
 
+  othersListeningOn(address: string, { metadata }: ManagedObject): ManagedObject[] {
+    return [...this.#objects.values()].filter((other) => {
+      const kind = this.kinds.find((one) => one.kind === other.kind);
+      return kind && other.metadata.uid !== metadata.uid && listenedOn(kind, other.status).includes(address);
+    });
+  }
+
   shareAccount = (one: ManagedObject, other: ManagedObject): boolean =>
     one.spec.accountRef?.name === other.spec.accountRef?.name;
 
@@ -261,12 +251,11 @@ export class FakeCluster implements Cluster {
     if (!known || known.metadata.resourceVersion !== object.metadata.resourceVersion) throw new Outdated("changed");
     const { finalizers = [], annotations: present } = known.metadata;
     const added = change.finalizer && !finalizers.includes(FINALIZER) ? [FINALIZER] : [];
-    const intent = change.intent ? this.intentSignatures.annotationsOf(object, change.intent) : {};
-    const wanted = Object.entries({ ...present, ...intent }).filter(([, value]) => value !== null);
+    const intent = change.intent && { [annotations.createIntent]: formatIntent(change.intent) };
     const metadata = {
       ...known.metadata,
       finalizers: [...finalizers, ...added],
-      annotations: Object.fromEntries(wanted) as Record<string, string>,
+      annotations: { ...present, ...intent },
     };
     return this.#store({ ...known, metadata });
   }
@@ -379,7 +368,7 @@ export class FakeCluster implements Cluster {
 
   #store(object: ManagedObject): ManagedObject {
     const metadata = { ...object.metadata, resourceVersion: this.#next() };
-    const stored = this.intentSignatures.admit({ ...object, metadata });
+    const stored = { ...object, metadata };
     this.#objects.set(keyOf(stored), stored);
     return stored;
   }

@@ -4,7 +4,7 @@ import { TCPEdge } from "../../../src/kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../../src/kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../../src/kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../../src/objects/object.ts";
-import { ownerMarkOf } from "../../../src/objects/ownership.ts";
+import { objectOf, ownerMarkOf, ownerOf } from "../../../src/objects/ownership.ts";
 import type { Kind } from "../../../src/schema/define.ts";
 import type { FakeRemote } from "./fake-gateway.ts";
 
@@ -20,11 +20,8 @@ export interface Subject {
   spec: (variant: number) => ManagedObject["spec"];
   /** Whether a remote belongs to this object, decided without the operator's code for finding it. */
   isOurs: (remote: FakeRemote) => boolean;
-  /**
-   * How its remote is found again. With "values", it is not found after both its values changed and its status was
-   * lost.
-   */
-  foundBy: "mark" | "name" | "values";
+  /** How its remote is found again. With "status", a person has to adopt it once the status was lost. */
+  foundBy: "mark" | "status";
 }
 
 /**
@@ -32,7 +29,7 @@ export interface Subject {
  * c2.
  */
 export const isOurMark = (mark: string | undefined, object: string): boolean =>
-  /^c1(-\d+)?$/.test(mark?.split("/")[0] ?? "") && mark?.slice(mark.indexOf("/") + 1) === object;
+  /^c1(-\d+)?$/.test(ownerOf(mark)?.cluster ?? "") && objectOf(mark) === object;
 
 const byMark =
   (name: string) =>
@@ -47,15 +44,15 @@ export const subjects: readonly Subject[] = [
     kind: IPPolicy,
     name: "unmarked",
     spec: (variant) => ({ ...words(variant), metadata: opaque }),
-    isOurs: ({ metadata }) => metadata === opaque,
-    foundBy: "values",
+    isOurs: (remote) => remote["metadata"] === opaque || byMark("unmarked")(remote),
+    foundBy: "status",
   },
   {
     kind: ReservedDomain,
     name: "domain",
     spec: (variant) => ({ ...words(variant), metadata: opaque, domain: "ours.example.com" }),
     isOurs: ({ domain }) => domain === "ours.example.com",
-    foundBy: "name",
+    foundBy: "status",
   },
   {
     kind: TunnelGroupBackend,

@@ -3,14 +3,16 @@ import { HTTPSEdgeRoute } from "../../../src/kinds/https-edge-route.ts";
 import { IPPolicy } from "../../../src/kinds/ip-policy.ts";
 import { TCPEdge } from "../../../src/kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../../src/kinds/tls-certificate.ts";
+import { openCreateOf } from "../../../src/objects/intent.ts";
 import { isDeleting, isReleased, type ManagedObject, releasedTo, retiringIDs } from "../../../src/objects/object.ts";
 import { isRetained } from "../../../src/objects/origin.ts";
-import { ownerMark, ownerMarkOf } from "../../../src/objects/ownership.ts";
+import { ownerMark } from "../../../src/objects/ownership.ts";
 import { FINALIZER } from "../../../src/schema/contract.ts";
 import type { Kind } from "../../../src/schema/define.ts";
 import { settle } from "../runtime/virtual-clock.ts";
 import type { Call, FakeRemote } from "./fake-gateway.ts";
 import { keyPairs } from "./key-pairs.ts";
+import { ownerIn } from "./owner-in.ts";
 import { Backups } from "./random-backups.ts";
 import { Faults, Killed, LATEST_MS } from "./random-faults.ts";
 import { Keys } from "./random-keys.ts";
@@ -178,7 +180,7 @@ export class World {
   }
 
   #expectMark(remote: FakeRemote | undefined, { metadata: { namespace, name } }: ManagedObject): void {
-    expect(ownerMarkOf(remote ?? {})).toBe(ownerMark({ cluster: this.scene.clusterID, namespace, name }));
+    expect(ownerIn(remote ?? {})).toBe(ownerMark({ cluster: this.scene.clusterID, namespace, name }));
   }
 
   /** Asserts that no remote of deleted objects is left, except those that are retained. */
@@ -285,6 +287,7 @@ export class World {
     const object = this.#object(one);
     if (!object || isDeleting(object)) return;
     if (retain) this.scene.cluster.apply(one.kind, one.name, { ...object.spec, deletionPolicy: "Retain" });
+    for (const { id } of this.#remotesOf(one)) if (!mayKnow(object, id)) this.#retained.add(id);
     this.scene.cluster.delete(object);
     this.#noteOwners();
   }
@@ -410,11 +413,12 @@ export class World {
 
   /**
    * Restores the object from a backup without status, and restarts the process. Only the lost status named the replaced
-   * remotes that wait for their deletion, so they stay, and an event names them.
+   * remotes that wait for their deletion, and the one that a create is to replace, so they stay, and an event names them.
    */
   #restore(one: Subject): void {
     const object = this.#object(one);
-    if (!object || isDeleting(object) || one.foundBy === "values" || retiringIDs(object.status).length > 0) return;
+    if (!object || isDeleting(object) || one.foundBy === "status" || retiringIDs(object.status).length > 0) return;
+    if (one.kind.replacement && object.status?.id !== undefined && openCreateOf(object) !== undefined) return;
     this.scene.cluster.loseStatus(object);
     this.scene.restart();
   }
@@ -512,3 +516,10 @@ export class World {
       expect(this.scene.gateway.remote(kind.resource, remote.id)).toEqual(remote);
   }
 }
+
+/**
+ * Whether an object may delete a remote of its own mark. One that was restored from a backup does not know what was
+ * created after that.
+ */
+const mayKnow = (object: ManagedObject, id: string): boolean =>
+  openCreateOf(object) !== undefined || [object.status?.id, ...retiringIDs(object.status)].includes(id);

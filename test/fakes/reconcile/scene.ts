@@ -87,7 +87,6 @@ export class Scene {
   /** A person gives the cluster another id, and declares the former one. */
   changeClusterID(id: string): void {
     this.#clusterIDs = [id, ...this.#clusterIDs];
-    this.cluster.sign(...this.#clusterIDs);
     this.restart();
   }
 

@@ -250,7 +250,9 @@ describe("a GatewayAccount that is deleted", () => {
     await world.kube.delete("GatewayAccount", "leaving");
     await world.kube.delete("Secret", "key-of-leaving");
     const waiting = await world.condition("GatewayAccount", "leaving", { type: "Ready", reason: "InUse" });
-    expect(conditionOf(waiting, "Ready")?.message).toContain("Delete the object that uses this account first");
+    expect(conditionOf(waiting, "Ready")?.message).toContain(
+      "Waiting until the object that uses this account is deleted",
+    );
     expect(await world.kube.get("Secret", "key-of-leaving")).toMatchObject({ data: {} });
     await world.kube.delete("IPPolicy", "in-leaving");
     await world.gone("IPPolicy", "in-leaving");

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { customResources } from "../../../src/kinds/index.ts";
-import { formatIntent, type SignedIntent } from "../../../src/objects/intent.ts";
+import { formatIntent, type Intent } from "../../../src/objects/intent.ts";
 import { accessGrants } from "../../../src/schema/access.ts";
-import { annotations, INTENT_KEY_SECRET } from "../../../src/schema/contract.ts";
-import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { annotations, OWNER_KEY, STATE_SECRET } from "../../../src/schema/contract.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { useWorld } from "../../support/world.ts";
 
 // An editor of a namespace, and somebody who restores a backup, write create intents. The namespace may not adopt. The
@@ -21,7 +21,7 @@ const control = () => world.simulator.control;
 let home = "";
 const start = (env: Readonly<Record<string, string>> = {}) => world.startOperator({ POD_NAMESPACE: home, ...env });
 
-const { createIntent, createIntentSignature } = annotations;
+const { createIntent } = annotations;
 
 /** Runs kubectl as somebody with Kubernetes' role edit in the namespace, and what the chart adds to it. */
 const asEditor = (args: string[], input?: string) =>
@@ -59,14 +59,17 @@ const backends = (description: string) =>
     .filter((row) => row["description"] === description);
 const theirs = (description: string) => control().insert("backends/http_response", opaque(description)) as KubeJSON;
 
-const forged = (more: Partial<SignedIntent> = {}): string =>
-  formatIntent({ signed: true, first: Date.now() - 60_000, last: Date.now(), ...more });
+const forged = (more: Intent = {}): string => formatIntent({ create: new Date().toISOString(), ...more });
 
-const backend = (name: string, text?: string, signature?: string, description = name): KubeJSON => {
-  const given = { [createIntent]: text, [createIntentSignature]: signature };
-  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return manifest("HTTPResponseBackend", name, opaque(description), { annotations: present }) as KubeJSON;
-};
+const backend = (name: string, text?: string, description = name): KubeJSON =>
+  manifest(
+    "HTTPResponseBackend",
+    name,
+    { description },
+    {
+      ...(text !== undefined && { annotations: { [createIntent]: text } }),
+    },
+  ) as KubeJSON;
 
 const ready = (name: string) => world.ready("HTTPResponseBackend", name);
 
@@ -92,54 +95,39 @@ describe("an editor of a namespace", () => {
     const status = await asEditor([...patch, JSON.stringify({ status: { id: "bkdhr_theirs", origin: "Created" } })]);
     expect(status.code).not.toBe(0);
     expect(status.stderr).toMatch(/forbidden/);
-    const key = ["get", "secret", INTENT_KEY_SECRET, `--namespace=${home}`];
+    const key = ["get", "secret", STATE_SECRET, `--namespace=${home}`];
     const { stderr } = await world.cluster.kubectlRun([...key, "--as=editor"], { allowFailure: true });
     expect(stderr).toMatch(/forbidden/);
   });
 
-  test("adopts nothing with an old id, and deletes nothing", async () => {
-    const remote = theirs("prized");
-    await editorApplies(backend("old", forged({ old: remote.id })));
-    const { status } = await ready("old");
-    expect(status.id).not.toBe(remote.id);
-    await deleted("old");
+  test("adopts nothing that has lost its owner mark, and deletes nothing, without the right to adopt", async () => {
+    const remote = theirs("prized") as { id: string };
+    await world.kube.apply(backend("marked"));
+    const { status } = await ready("marked");
+    const [cluster] = String(JSON.parse(control().get(status.id)?.["metadata"] as string)[OWNER_KEY]).split("/");
+    const owner = `${cluster}/${world.namespace}/unmarked`;
+    await editorApplies(backend("unmarked", forged({ unmarked: { id: remote.id, owner } })));
+    const stalled = { type: "Ready", status: "False", reason: "AlreadyExists" };
+    const object = await world.condition("HTTPResponseBackend", "unmarked", stalled);
+    expect(conditionOf(object, "Ready")?.message).toContain(remote.id);
+    await deleted("unmarked");
     expect(control().get(remote.id)).toMatchObject(opaque("prized"));
   });
 
-  test("adopts nothing by equal values, with a signature of their own or none", async () => {
-    const remote = theirs("alike");
-    for (const signature of [undefined, "AAAAAAAAAAAAAAAAAAAAAA"]) {
-      await editorApplies(backend("like", forged({ sent: opaque("alike") }), signature, "alike"));
-      const { status } = await ready("like");
-      expect(status.id).not.toBe(remote.id);
-      await deleted("like");
-      expect(backends("alike")).toHaveLength(1);
-    }
-  });
-
-  test("adopts nothing with an old id on an object that has a remote", async () => {
-    const remote = theirs("neighbour");
-    await world.kube.apply(backend("settled"));
-    const { status, metadata } = await ready("settled");
-    const { code } = await asEditor([
-      ...["annotate", "httpresponsebackend", "settled", "--overwrite"],
-      `${createIntent}=${forged({ old: status.id, sent: opaque("neighbour") })}`,
-      `${createIntentSignature}=${metadata.annotations[createIntentSignature]}`,
-    ]);
-    expect(code).toBe(0);
-    await world.operator.stop("SIGKILL");
-    await world.startOperator({ POD_NAMESPACE: home });
-    const [now] = await world.reconcileNow(await ready("settled"));
-    expect(now?.status.id).toBe(status.id);
-    await deleted("settled");
-    expect(control().get(remote.id)).toMatchObject(opaque("neighbour"));
+  test("adopts nothing by equal values", async () => {
+    theirs("alike");
+    await editorApplies(backend("like", forged(), "alike"));
+    await ready("like");
+    expect(backends("alike")).toHaveLength(2);
+    await deleted("like");
+    expect(backends("alike")).toHaveLength(1);
   });
 
   test("gains nothing by copying the intent of another object whose create is open", async () => {
     const made = await interrupted("original");
     const { metadata } = (await world.kube.get("HTTPResponseBackend", "original")) as KubeJSON;
     const given = metadata.annotations;
-    await editorApplies(backend("copy", given[createIntent], given[createIntentSignature], "original"));
+    await editorApplies(backend("copy", given[createIntent], "original"));
     await world.kube.patch("HTTPResponseBackend", "original", {
       metadata: { annotations: { [annotations.paused]: "true" } },
     });
@@ -160,7 +148,7 @@ describe("an object from a backup, without its status", () => {
     await world.kube.patch("HTTPResponseBackend", "restored", { metadata: { finalizers: null } });
     await world.kube.delete("HTTPResponseBackend", "restored");
     const given = metadata.annotations;
-    await world.kube.apply(backend("restored", given[createIntent], given[createIntentSignature]));
+    await world.kube.apply(backend("restored", given[createIntent]));
     await start();
     const now = await ready("restored");
     expect(now.status.id).toBe(status.id);
@@ -174,7 +162,7 @@ describe("an object from a backup, without its status", () => {
     await world.kube.patch("HTTPResponseBackend", "moved", { metadata: { finalizers: null } });
     await world.kube.delete("HTTPResponseBackend", "moved");
     const given = metadata.annotations;
-    await world.kube.apply(backend("moved", given[createIntent], given[createIntentSignature]));
+    await world.kube.apply(backend("moved", given[createIntent]));
     await start({ CLUSTER_ID: "another" });
     const now = await ready("moved");
     expect(now.status.id).not.toBe(status.id);
@@ -184,8 +172,8 @@ describe("an object from a backup, without its status", () => {
   });
 });
 
-test("the key that signs intents appears in no output of the operator", async () => {
-  const secret = ["get", "secret", INTENT_KEY_SECRET, `--namespace=${home}`, "-o", "jsonpath={.data.key}"];
+test("the operator's own secret appears in no output", async () => {
+  const secret = ["get", "secret", STATE_SECRET, `--namespace=${home}`, "-o", "jsonpath={.data.key}"];
   const { stdout: key } = await world.cluster.kubectlRun(secret);
   expect(Buffer.from(key, "base64")).toHaveLength(32);
   const printed = world.operator.lines.join("\n");

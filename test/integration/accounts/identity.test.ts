@@ -134,7 +134,7 @@ test("an object hands its remote over to an object of another name, and only the
   await world.kube.delete("IPPolicy", "giver");
   await world.gone("IPPolicy", "giver");
   expect(control().get(id)).toMatchObject(spec);
-  expect(JSON.parse((control().get(id) as KubeJSON)["metadata"])[OWNER_KEY]).toMatch(/\/taker$/);
+  expect(JSON.parse((control().get(id) as KubeJSON)["metadata"])[OWNER_KEY]).toMatch(/\/taker#/);
   await world.kube.delete("IPPolicy", "taker");
   await world.gone("IPPolicy", "taker");
   expect(control().get(id)).toBeNull();

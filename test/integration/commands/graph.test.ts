@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 test("users lists objects, and remotes without objects, by name and by id", async () => {
   const byName = await run("users", "ippolicy/office");
-  expect(byName).toMatchObject({ code: 0, stderr: expect.stringContaining("1 of them have no object") });
+  expect(byName).toMatchObject({ code: 0, stderr: expect.stringContaining("1 of them has no object") });
   expect(byName.stdout).toContain("TCPEdge/ssh");
   expect(byName.stdout).toContain(foreign);
   expect((await run("users", policy)).stdout).toBe(byName.stdout);
@@ -155,11 +155,17 @@ describe("what nobody manages", () => {
       const { stdout } = await run("orphans", "--unmanaged", "-o", "json");
       return [...policies, held, edge, domain, credential].every((id) => stdout.includes(id));
     });
+    const listed = (await run("orphans", "--unmanaged", "--no-headers")).stdout.split("\n");
+    const lineOf = (id: string | undefined) => listed.find((line) => line.includes(` ${id} `));
+    expect(lineOf(used)).toMatch(`; --delete begins with TCPEdge ${edge}`);
+    expect([lineOf(free), lineOf(held)]).toEqual(Array(2).fill(expect.stringMatching(/nobody manages it$/)));
     control.clearRequests();
     const { code, stdout, stderr } = await run("orphans", "--unmanaged", "--delete", "--yes");
     expect({ code, stderr }).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(`Kept IPPolicy ${held}: Delete or change TCPEdge \\S+/by-id first: it uses this`),
+      stderr: expect.stringMatching(
+        `Kept IPPolicy ${held}: Ask who runs TCPEdge \\S+/by-id to change it first: it uses this`,
+      ),
     });
     expect(stderr).toContain(`Kept ReservedDomain ${domain}: TCPEdge/at-domain listens at it`);
     expect(stderr).toContain(`Kept SSHCredential ${credential}: 1 tunnel session uses it`);

@@ -71,6 +71,27 @@ test("an account with all kinds is imported, and only owner marks change in it",
   expect((await command(world, [...all, "--no-exclude-managed"])).stdout).toBe(stdout);
 });
 
+test("a name is that of no object in the namespace where the objects go, and of one elsewhere if need be", async () => {
+  world.simulator.control.insert("ip_policies", { description: "Office in Faro" });
+  const waits = { ipRestriction: { enabled: true, ipPolicyRefs: [{ name: "missing" }] } };
+  await world.kube.apply(
+    { apiVersion: "tunnelgateway.dev/v1", kind: "TCPEdge", metadata: { name: "on-an-address" }, spec: waits },
+    { apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", metadata: { name: "office-in-faro" }, spec: {} },
+  );
+  await world.ready("IPPolicy", "office-in-faro");
+  world.simulator.control.insert("edges/tcp", { description: "On an address" });
+  const names = async (namespace: string, kind: string) => {
+    const { stdout } = await command(world, ["import", kind, "-n", namespace]);
+    return objectsIn(stdout).map(({ metadata }) => metadata.name);
+  };
+  expect(await names(world.namespace, "IPPolicy")).toContainEqual(
+    expect.stringMatching(/^office-in-faro-[0-9a-f]{4}$/),
+  );
+  expect(await names(world.namespace, "TCPEdge")).toContainEqual(expect.stringMatching(/^on-an-address-[0-9a-f]{4}$/));
+  expect(await names("elsewhere", "IPPolicy")).toContain("office-in-faro");
+  expect(await names("elsewhere", "TCPEdge")).toContain("on-an-address");
+});
+
 test("a folder gets a file for each object", async () => {
   const folder = await mkdtemp(join(tmpdir(), "import-"));
   onTestFinished(() => rm(folder, { recursive: true }));

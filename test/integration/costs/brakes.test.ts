@@ -101,7 +101,7 @@ describe("under 500 objects that are Ready", () => {
     expect(kept).toHaveLength(settled.length);
     expect(rows()).toHaveLength(settled.length + fresh.length);
     expect(kept.filter(({ description }) => description === "edited")).toHaveLength(1);
-  }, 400_000);
+  });
 
   // guards against the same at a start, where nothing is remembered
   test("the key of another account changes nothing at a start either", async () => {

@@ -6,7 +6,8 @@ import { useWorld } from "../../support/world.ts";
 // The steps of docs/disaster-recovery.md. Restored backups are in lifecycle.test.ts, keys of other accounts in
 // other-account.test.ts.
 
-const world = useWorld({ startOperator: false });
+// A change that got no answer may still be carried out for a little longer than one request may take.
+const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "5s" } });
 const control = () => world.simulator.control;
 const creates = () => control().requests({ method: "POST", status: 201 }).length;
 

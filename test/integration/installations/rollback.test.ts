@@ -1,5 +1,5 @@
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { INTENT_KEY_SECRET, secretAnnotations } from "../../../src/schema/contract.ts";
+import { STATE_SECRET, secretAnnotations } from "../../../src/schema/contract.ts";
 import { manifest } from "../../../tools/shared/objects.ts";
 import { OperatorProcess } from "../../support/operator-process.ts";
 import { useWorld } from "../../support/world.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const recordFormat = (format: string) =>
   world.cluster.kubectlRun([
-    ...["--namespace", home, "annotate", "secret", INTENT_KEY_SECRET, "--overwrite"],
+    ...["--namespace", home, "annotate", "secret", STATE_SECRET, "--overwrite"],
     `${secretAnnotations.format}${format}`,
   ]);
 

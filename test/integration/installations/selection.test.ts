@@ -81,7 +81,7 @@ test("an object that nobody has keeps remote and finalizer when it is deleted, u
   expect(control().get(status.id)).toBeNull();
 });
 
-// guards against a second remote: the two have different keys for signatures, so the intent proves nothing to the other
+// Guards against a second remote.
 test("a create that is under way when the labels change makes one remote", async () => {
   const path = "/reserved_addrs";
   control().fault({ method: "POST", path, action: { hang: "after" } });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { customResources } from "../../../src/kinds/index.ts";
-import { intentKeyGrants, operatorGrants, secretWriteGrants } from "../../../src/schema/access.ts";
+import { operatorGrants, secretWriteGrants, stateGrants } from "../../../src/schema/access.ts";
 import { kubeconfigFor } from "../../../tools/shared/kubeconfig.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { command } from "../../support/command.ts";
@@ -37,7 +37,7 @@ async function create(namespace: string): Promise<void> {
 beforeAll(async () => {
   late = `${world.namespace}-late`;
   inLate = new Kube(world.cluster.kubeconfig, late);
-  const granted = [...operatorGrants(customResources), ...secretWriteGrants(customResources), ...intentKeyGrants()];
+  const granted = [...operatorGrants(customResources), ...secretWriteGrants(customResources), ...stateGrants()];
   const rules = granted.map(({ rule }) => rule);
   const clusterRole = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" };
   await world.apply({ ...clusterRole, metadata: { name: role() }, rules });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { annotations, INTENT_KEY_SECRET } from "../../../src/schema/contract.ts";
+import { annotations, STATE_SECRET } from "../../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import type { FaultAction } from "../../../tools/simulator/control/faults.ts";
 import { Canaries } from "../../support/canaries.ts";
@@ -186,7 +186,7 @@ describe("killed while a key is made", () => {
 
 test("a Secret goes with its key, once the cluster collects what nobody owns", async () => {
   await world.until("no Secret is left but what is somebody else's", async () =>
-    (await world.kube.list("Secret")).every(({ metadata }) => ["robbed", INTENT_KEY_SECRET].includes(metadata.name)),
+    (await world.kube.list("Secret")).every(({ metadata }) => ["robbed", STATE_SECRET].includes(metadata.name)),
   );
 });
 

@@ -51,7 +51,7 @@ describe("a source of its own", () => {
     const before = await world.quiet();
     const [object] = await ready(source("alone", "alone", "b.v0"));
     expect(object.status).toMatchObject({ id: `${id}/b.v0`, uri: expect.stringContaining(`${id}/sources/b.v0`) });
-    expect(object.status).not.toHaveProperty("preexisting");
+    expect(object.status).toHaveProperty("origin", "Created");
     const made = await world.quiet();
     expect(made).toEqual({ requests: before.requests + 1, writes: before.writes + 2 });
     expect(typesOf(id)).toEqual(["a.v0", "b.v0"]);
@@ -127,7 +127,7 @@ describe("a source that others want as well", () => {
     setTypes(id, ["b.v0"]);
     const after = lastSeq();
     const [object] = await ready(source("before", "before", "b.v0"));
-    expect(object.status).toMatchObject({ id: `${id}/b.v0`, preexisting: true });
+    expect(object.status).toMatchObject({ id: `${id}/b.v0`, origin: "Adopted" });
     await world.operator.stop("SIGKILL");
     await world.startOperator();
     await world.reconcileNow(source("before", "before", "b.v0"));
@@ -160,7 +160,7 @@ describe("a source that others want as well", () => {
   test("stays while the subscription lists it, and is deleted when no object wants it", async () => {
     const id = await given("listed", ["a.v0", "b.v0"]);
     const [object] = await ready(source("listed", "listed", "b.v0"));
-    expect(object.status).not.toHaveProperty("preexisting");
+    expect(object.status).toHaveProperty("origin", "Created");
     // the subscription lets go of it, and the object keeps it
     await ready(subscription("listed", ["a.v0"]));
     await world.quiet();
@@ -243,7 +243,7 @@ describe("a create whose answer is lost", () => {
     const after = lastSeq();
     post(action);
     const [object] = await ready(source(name, "unsure", `u${what.length}.v0`));
-    expect(object.status).not.toHaveProperty("preexisting");
+    expect(object.status).toHaveProperty("origin", "Created");
     await world.quiet();
     expect(sentAbout(id, after)).toEqual(sent);
     await gone("EventSource", name);
@@ -259,7 +259,7 @@ describe("a create whose answer is lost", () => {
     await world.operator.stop("SIGKILL");
     await world.startOperator();
     const object = await world.ready("EventSource", name);
-    expect(object.status).not.toHaveProperty("preexisting");
+    expect(object.status).toHaveProperty("origin", "Created");
     expect(sentAbout(id, after).filter((one) => one.endsWith("201"))).toHaveLength(1);
     await gone("EventSource", name);
     expect(typesOf(id)).toEqual([]);

@@ -89,7 +89,6 @@ describe("the mirror", () => {
       "AGENT",
       "IP",
       "SINCE",
-      "AGE",
     ]);
 
     world.simulator.control.patch(id, { agent_version: "3.2.0" });

@@ -5,7 +5,8 @@ import { kinds } from "../../../src/kinds/index.ts";
 import { KubeError } from "../../../src/runtime/connection/errors.ts";
 import { type Refusal, refusalsOf } from "../../../src/schema/admission.ts";
 import { specOf } from "../../../src/schema/common.ts";
-import { traitsOf, unwrap } from "../../../src/schema/traits.ts";
+import { type ReferenceTrait, traitsOf, unwrap } from "../../../src/schema/traits.ts";
+import { referencesIn } from "../../../src/schema/wire/needs.ts";
 import { examples } from "../../../tools/shared/examples.ts";
 import { conditionOf, type KubeJSON, nameOf } from "../../../tools/shared/objects.ts";
 import { minimalSpecs } from "../../support/samples.ts";
@@ -106,6 +107,24 @@ describe("rules of the API page", () => {
       const fields = await dryRun(kind, spec);
       expect(fields, JSON.stringify(spec)).toContainEqual(expect.stringContaining(`spec${field ? `.${field}` : ""}`));
     }
+  });
+});
+
+describe("a list of references names each object once", () => {
+  const lists = kinds.flatMap((kind) =>
+    marked(kind, (schema) => unwrap(schema) instanceof z.ZodArray && traitsOf(schema).reference !== undefined).map(
+      (path) => [`${kind.kind} ${path}`, kind, path] as const,
+    ),
+  );
+  test.each(lists)("%s", async (_, { kind, spec: schema }, path) => {
+    const [{ kinds: targets }] = referencesIn(schema.shape[path.split(".")[0] ?? ""] as z.ZodType) as [ReferenceTrait];
+    const named = (name: string) => ({ ...(targets.length > 1 && { kind: targets[0] }), name });
+    const spec = (...list: object[]): Spec =>
+      path.split(".").reduceRight<unknown>((value, part) => ({ [part]: value }), list) as Spec;
+    const [good, bad] = [spec(named("one"), named("two")), spec(named("one"), named("two"), named("one"))];
+    expect([await dryRun(kind, good), withoutServer(kind, good)]).toEqual([undefined, []]);
+    expect(await dryRun(kind, bad)).toEqual([`spec.${path}`]);
+    expect(withoutServer(kind, bad)).not.toEqual([]);
   });
 });
 

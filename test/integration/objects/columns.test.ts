@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { customResources } from "../../../src/kinds/index.ts";
 import { annotations } from "../../../src/schema/contract.ts";
 import { examples } from "../../../tools/shared/examples.ts";
 import { managedKinds } from "../../support/kube.ts";
@@ -12,6 +13,12 @@ const WIDTH = 160;
 async function table(...args: string[]): Promise<string> {
   const own = ["-A", `--field-selector=metadata.namespace=${world.namespace}`];
   return (await world.cluster.kubectlRun(["get", "tunnelgateway", ...own, ...args])).stdout;
+}
+
+/** Whether a value stands in two cells. */
+function hasTwice(line: string): boolean {
+  const cells = line.split(/ {2,}/).filter((cell) => cell.length > 5);
+  return new Set(cells).size < cells.length;
 }
 
 const lineOf = (text: string, name: string): string =>
@@ -49,6 +56,28 @@ test("no line of kubectl get is wider than 160 characters, and none has JSON", a
   expect(status.cnameTarget).toMatch(/gateway-cname/);
   expect(shown).toContain(status.cnameTarget);
   expect(await table("-o", "wide")).not.toMatch(/[[{]"/);
+});
+
+test("no line of kubectl get -o wide is wider than 200 characters, and none says a value twice", async () => {
+  const backend = { backendRef: { kind: "TunnelGroupBackend", name: "checkout-of-the-shop-blue" } };
+  await world.apply(
+    own("TLSEdge", "checkout-of-the-shop", { hostports: ["checkout.staging.example.com:443"], backend }),
+    own("TCPEdge", "checkout-of-the-shop", { addressRefs: [{ name: "checkout-of-the-shop" }], backend }),
+    own("ReservedDomain", "branches-of-the-shop", {
+      domain: "*.branches-of-the-shop.staging.lisbon.example.com",
+      certificateManagementPolicy: { authority: "freeca" },
+    }),
+    own("GatewayAccount", "checkout", { apiKeySecretRef: { name: "api-key-of-the-checkout", key: "api-key" } }),
+  );
+  await world.condition("TCPEdge", "checkout-of-the-shop", { type: "Ready", status: "False" });
+  await world.ready("ReservedDomain", "branches-of-the-shop");
+  const shown = customResources.map(async ({ plural }) => {
+    const { stdout } = await world.kubectl("get", plural, "-o", "wide");
+    return stdout.split("\n").filter((line) => line.length > 200 || hasTwice(line));
+  });
+  expect((await Promise.all(shown)).flat()).toEqual([]);
+  const waits = await world.kubectl("get", "tcpedge", "checkout-of-the-shop", "-o", "wide");
+  expect(waits.stdout).toMatch(/ Create ReservedAddress "checkout-of-the-shop" in .*…\s*$/);
 });
 
 test("the reason of a failure is shown beside a Ready object, without an extra write", async () => {

@@ -74,7 +74,7 @@ test("a problem and its end are events that kubectl describe shows", async () =>
   const { stdout } = await world.kubectl("describe", "gwipp", "troubled");
   const shown = stdout.slice(stdout.indexOf("Events:"));
   expect(shown).toMatch(/Warning\s+InvalidSpec\s+.*must rhyme/);
-  expect(shown).toMatch(/Normal\s+Available\s+.*exists in the account/);
+  expect(shown).toMatch(/Normal\s+Available\s+.*Exists in the account/);
 });
 
 test("waiting is one event, whatever the object waits for", async () => {

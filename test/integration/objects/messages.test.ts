@@ -42,7 +42,9 @@ describe("a service that leaves members out, and refuses others", () => {
     world.simulator.control.fault({ method: "POST", path: "/ip_policies", action: { status: 402, body } as never });
     await world.kube.apply(manifest("IPPolicy", "office", {}));
     const reported = await world.condition("IPPolicy", "office", { type: "Ready", reason: "QuotaExceeded" });
-    expect(readyOf(reported)?.message).toMatch(/^Delete something in the account, or raise its limit: /);
+    expect(readyOf(reported)?.message).toMatch(
+      /^Raise the limit of the account, or delete what you need no more in it: /,
+    );
   });
 
   test("Ready says that the account differs, while it does", async () => {
@@ -52,9 +54,28 @@ describe("a service that leaves members out, and refuses others", () => {
     world.simulator.control.patch(status.id, { description: "theirs" });
     await world.kube.annotate("IPPolicy", "seen", { [annotations.reconcileRequestedAt]: "now" });
     const drifted = await world.condition("IPPolicy", "seen", { type: "Drifted", status: "True" });
-    expect(readyOf(drifted)?.message).toBe(
-      "The resource exists in the account, and differs from the spec in spec.description",
+    expect(readyOf(drifted)?.message).toBe("Exists in the account, and differs from the spec in spec.description");
+  });
+
+  test("one of two edges on one address says so, while both are there", async () => {
+    const kinds = ["TCPEdge", "TLSEdge"];
+    await world.kube.apply(
+      ...kinds.map((kind) => manifest(kind, "listens", { hostports: ["listened.example.org:443"] })),
     );
+    const saying = async (kind: string) => readyOf(await world.ready(kind, "listens"))?.message;
+    // Which one is younger, their uids decide: both may be created in one second.
+    const says = (kind: string, other: string) => async () =>
+      (await saying(kind))?.startsWith(`Give this or ${other} ${world.namespace}/listens another address than `) ===
+      true;
+    const [younger, older] = await world.until("one of them says so", async () => {
+      for (const [one = "", other = ""] of [kinds, kinds.toReversed()])
+        if (await says(one, other)()) return [one, other];
+      return undefined;
+    });
+    expect(await saying(older)).toBe("Exists in the account as specified");
+    await world.kube.delete(older, "listens");
+    const isWell = async () => (await saying(younger)) === "Exists in the account as specified";
+    await world.until("it no longer says so", isWell);
   });
 
   test("Ready does not call an edit applied that waits for the end of a pause", async () => {

@@ -47,7 +47,7 @@ async function createLargest(name: string): Promise<void> {
   throw new Error("the API server takes none of them");
 }
 
-test("an object with no room for its status says so, and what helps, by an event", { timeout: 300_000 }, async () => {
+test("an object with no room for its status says so, and what helps, by an event", async () => {
   await createLargest("large");
   const event = await world.until("an event says it", async () => {
     const { stdout } = await world.kubectl("get", "events", "--field-selector=involvedObject.name=large", "-o", "json");

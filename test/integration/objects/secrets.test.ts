@@ -269,7 +269,7 @@ test("every field that takes a value from a Secret has an object here", () => {
   );
 });
 
-test("a service that repeats what it was sent makes no secret public", { timeout: 600_000 }, async () => {
+test("a service that repeats what it was sent makes no secret public", async () => {
   await rotate();
   await renew();
   await world.kube.apply(account);

@@ -45,7 +45,7 @@ describe("lists that leave out what a GET shows", () => {
     await world.delete("IPPolicy", "theirs", "--wait=false");
     const reported = await world.condition("IPPolicy", "theirs", { type: "Ready", reason: "InUse" });
     expect(conditionOf(reported, "Ready")?.message).toBe(
-      `Delete or change TCP edge ${edge.id} first: it uses this IPPolicy`,
+      `Ask who runs TCP edge ${edge.id} to change it first: it uses this IPPolicy`,
     );
     expect(control.count({ method: "DELETE" })).toBe(0);
     control.remove(String(edge.id));

@@ -93,7 +93,7 @@ func (r *reconciler) report(ctx context.Context, object object, id string) error
 	status, generation := &object.resource().Status, object.GetGeneration()
 	changed := meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: "Ready", Status: metav1.ConditionTrue, Reason: "Available", ObservedGeneration: generation,
-		Message: "The resource exists in the account as specified",
+		Message: "Exists in the account as specified",
 	})
 	if !changed && status.ID == id && status.ObservedGeneration == generation {
 		return nil

@@ -53,7 +53,9 @@ interface Look {
 function show(screen: Screen, { objects, before, elapsed, total }: Look): void {
   const seconds = (elapsed / 1000).toFixed(1);
   if (!screen.size) {
-    screen.print(...changes(before, objects).map((change) => [{ text: `${seconds.padStart(6)} s  ` }, ...change]));
+    screen.printWrapped(
+      ...changes(before, objects).map((change) => [{ text: `${seconds.padStart(6)} s  ` }, ...change]),
+    );
     return;
   }
   const count = objects.filter(isReady).length;

@@ -31,8 +31,8 @@ export function wrap(spans: Line, width: number, indent: number): Line[] {
   const lines: Span[][] = [[]];
   let column = 0;
   for (const { text, style } of spans) {
-    // words with the spaces before them
-    for (const word of text.match(/ *[^ ]+| +$/g) ?? []) {
+    // words with the spaces before them; an arrow stays with the word to which it leads
+    for (const word of text.match(/ *(?:→ )?[^ ]+| +$/g) ?? []) {
       const isFirst = column === 0;
       if (!isFirst && column + word.length > width) {
         lines.push([{ text: " ".repeat(indent) }, { text: word.trimStart(), style }]);

@@ -117,6 +117,20 @@ describe("printing clipped", () => {
   });
 });
 
+describe("printing wrapped", () => {
+  it.each([
+    ["a terminal", { isTTY: true, columns: 30 }, 30],
+    ["a pipe", {}, 80],
+  ])("no line is wider than %s", (_, kind, width) => {
+    let text = "";
+    new Screen({ ...kind, write: (more: string) => (text += more) }, {}).printWrapped(line("words ".repeat(30)));
+    const lines = text.trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.filter(({ length }) => length > width)).toEqual([]);
+    expect(text.match(/words/g)).toHaveLength(30);
+  });
+});
+
 describe("colours", () => {
   const printed = (env: NodeJS.ProcessEnv) => {
     let text = "";

@@ -6,6 +6,8 @@ const SHOW_CURSOR = "\x1b[?25h";
 const CLEAR_LINE = "\x1b[2K";
 /** Below what a line is about, beside the time and the kind of change. */
 const WRAPPED_INDENT = 12;
+/** The width of a terminal that does not say it, and of a file or a pipe. */
+const COLUMNS = 80;
 const up = (lines: number) => `\r\x1b[${lines}A`;
 
 /** The part of `process.stdout` that is used. */
@@ -37,7 +39,7 @@ export class Screen {
   /** Undefined where lines cannot be redrawn, as in a file, a pipe or the log of a CI run. */
   get size(): { columns: number; rows: number } | undefined {
     if (!this.#terminal) return undefined;
-    return { columns: this.#output.columns ?? 80, rows: this.#output.rows ?? 24 };
+    return { columns: this.#output.columns ?? COLUMNS, rows: this.#output.rows ?? 24 };
   }
 
   print(...lines: readonly Line[]): void {
@@ -51,10 +53,10 @@ export class Screen {
     this.print(...(size ? lines.map((spans) => clip(spans, size.columns)) : lines));
   }
 
-  /** Like `print`, but breaks lines that are wider than the terminal. */
+  /** Like `print`, but breaks lines that are wider than the terminal, or than 80 characters in a file or a pipe. */
   printWrapped(...lines: readonly Line[]): void {
-    const { size } = this;
-    this.print(...(size ? lines.flatMap((spans) => wrap(spans, size.columns, WRAPPED_INDENT)) : lines));
+    const { columns } = this.size ?? { columns: COLUMNS };
+    this.print(...lines.flatMap((spans) => wrap(spans, columns, WRAPPED_INDENT)));
   }
 
   /** Replaces the live lines. Does nothing where lines cannot be redrawn. */

@@ -22,7 +22,7 @@ const post = (signal?: AbortSignal) =>
   });
 const made = () => account.control.objects("ip_policies").length;
 const fault = (action: FaultAction) => account.control.fault({ method: "POST", path: "/ip_policies", action });
-const patient = { interval: 5, timeout: 10_000 };
+const patient = { interval: 5 };
 const last = () => account.control.requests().at(-1);
 
 describe("actions", () => {

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { CommandError } from "../../terminal/terminal.ts";
 import { type Place, refusalOf, urlOf } from "./guard.ts";
 import { HEADERS, type Reply, text } from "./reply.ts";
@@ -9,6 +11,9 @@ export const LARGEST_BYTES = 10_000_000;
 
 /** What a browser has open at once, of several pages. */
 const CONNECTIONS = 64;
+
+/** How long a client may take for the head of its request, for all of it, and for taking a piece of its answer. */
+const PATIENCE = { headMs: 3_000, requestMs: 30_000, idleMs: 60_000 };
 
 /** What the server asks of the page. No method throws. */
 export interface Site {
@@ -27,14 +32,18 @@ export interface Listening extends AsyncDisposable {
  * Serves on this machine alone, to who has the token. A client that is slow with its request, or does not read its
  * answer, is cut off. Throws CommandError where the port cannot be had.
  */
-export async function listen(site: Site, { port, token }: Place): Promise<Listening> {
+export async function listen(site: Site, { port, token }: Place, patience = PATIENCE): Promise<Listening> {
   const place = { port, token };
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
     answer(request, response, { site, place }).catch(() => response.destroy());
   });
-  Object.assign(server, { headersTimeout: 3_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 });
+  Object.assign(server, {
+    headersTimeout: patience.headMs,
+    requestTimeout: patience.requestMs,
+    keepAliveTimeout: 5_000,
+  });
   server.maxConnections = CONNECTIONS;
-  server.setTimeout(60_000);
+  server.setTimeout(patience.idleMs);
   await opened(server, port);
   place.port = (server.address() as AddressInfo).port;
   return {
@@ -70,19 +79,34 @@ async function answer(
     response.writeHead(303, { location: refusal.location, "set-cookie": refusal.cookie }).end();
     return;
   }
-  if (refusal) return send(response, text(refusal.line, refusal.status), true);
+  if (refusal) return send(response, text(refusal.line, refusal.status), { isLast: true });
   const target = urlOf({ url }) as URL;
   if (method !== "POST") return site.follow(target, response) ? undefined : send(response, await site.get(target));
   const body = await bodyOf(request);
-  if (!body) return send(response, text(`Send less: at most ${LARGEST_BYTES / 1_000_000} MB are read`, 413), true);
+  if (!body)
+    return send(response, text(`Send less: at most ${LARGEST_BYTES / 1_000_000} MB are read`, 413), { isLast: true });
   send(response, await site.post(target, headers["content-type"] ?? "", body));
 }
 
-/** `isLast`: whatever the client goes on to send is not read. */
-function send(response: ServerResponse, { status, type, body }: Reply, isLast = false): void {
+/** Compressed where the client takes that. `isLast`: whatever the client goes on to send is not read. */
+async function send(response: ServerResponse, { status, type, body }: Reply, { isLast = false } = {}): Promise<void> {
   if (isLast) response.setHeader("connection", "close");
-  response.writeHead(status, { "content-type": type }).end(body);
+  const isSmaller = body.length > SMALL && takesGzip(response.req.headers["accept-encoding"]);
+  const sent = isSmaller ? await gzipped(body) : body;
+  const encoding = isSmaller && { "content-encoding": "gzip" };
+  response.writeHead(status, { "content-type": type, vary: "accept-encoding", ...encoding }).end(sent);
 }
+
+const gzipped = promisify(gzip);
+
+/** A text of fewer characters is sent in one packet anyway. */
+const SMALL = 1_000;
+
+/** Whether a client says so of itself. With the quality 0 it says that it does not. */
+const takesGzip = (accepted: string | string[] = ""): boolean =>
+  String(accepted)
+    .split(",")
+    .some((one) => /^\s*gzip\s*(;(?!\s*q=0(\.0*)?\s*$)|$)/i.test(one));
 
 /** In memory alone. Undefined: it is too large. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer<ArrayBuffer> | undefined> {

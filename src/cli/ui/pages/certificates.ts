@@ -1,4 +1,5 @@
 import { conditionOf } from "../../../objects/object.ts";
+import { counted } from "../../../schema/nouns.ts";
 import { includes } from "../../cluster/scope.ts";
 import { certificatesOf } from "../../status/summary.ts";
 import type { View } from "../reading/view.ts";
@@ -38,7 +39,7 @@ ${section(
 function leftUntil(until: string, now: number): Html {
   const days = Math.floor((Date.parse(until) - now) / DAY_MS);
   if (days < 0) return badge("attention", "has ended");
-  const words = days === 1 ? "1 day" : `${days} days`;
+  const words = counted(days, "day");
   return days < 30 ? badge("waiting", words) : html`${words}`;
 }
 

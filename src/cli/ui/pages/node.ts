@@ -5,6 +5,8 @@ import { keyOf } from "../../graph/output.ts";
 import { sessionsOf } from "../../graph/sessions.ts";
 import { kubernetesYAML, linesOf as linesOfYAML } from "../../terminal/kubernetes-yaml.ts";
 import { shellWord } from "../../terminal/shell.ts";
+import { troublesIn } from "../../tree/forest.ts";
+import { leadsTo } from "../../tree/render.ts";
 import { consequences } from "../../tree/users.ts";
 import { eventsOf } from "../../why/events.ts";
 import { causesOf } from "../../why/why.ts";
@@ -28,15 +30,17 @@ export async function nodePage(
   const body = html`${head(node, view, key)}
 ${object ? await ofObject(node, object, view, views) : section("adopt", "To adopt it", adoption(node, view.account), `import ${shellWord(node.id ?? "")}`)}
 ${users(node, view)}
-${uses(node)}
+${uses(node, view)}
 ${object && section("manifest", "Manifest", linesOf("Manifest", linesOfYAML(manifestOf(object))))}`;
   return { title: cellOf(node), body };
 }
 
-function head(node: Node, { clusterID, now }: View, key: string): Html {
+function head(node: Node, { clusterID, graph, now }: View, key: string): Html {
   const { object, id, kind } = node;
+  const trouble = troublesIn(graph).get(node);
   const owner = ownerText(node);
   return html`<section id="node" data-live><p class="line">${badge(stateOf(node, clusterID))} <span class="where">${object?.metadata.namespace}</span> ${id && html`<code data-copy>${id}</code>`}</p>
+${trouble && html`<p class="line">${badge(stateOf(trouble, clusterID), leadsTo(trouble))} ${nodeLink(keyOf(trouble), titleOf(trouble))}</p>`}
 <p>${kind.summary}</p>
 ${owner && html`<p>Its mark names ${owner}.</p>`}
 ${object?.metadata.deletionTimestamp && html`<p>It is being deleted, for ${since(object.metadata.deletionTimestamp, now)}.</p>`}
@@ -67,31 +71,35 @@ ${section("fields", "Spec beside account", compared[0] ? fieldsTable(compared[0]
 ${section("events", "Events", told.length === 0 ? empty("There are no events.") : tableOf("Events", ["Last seen", "Count", "Reason", "Message"], told), `why ${words}`)}`;
 }
 
-function users(node: Node, { graph, scope }: View): Html {
+function users(node: Node, { graph, scope, clusterID }: View): Html {
   const found = usersOf(node);
   const sessions = sessionsOf(graph.sessions, node.id).length;
   return section(
     "users",
     "Who uses it, and what would notice if it went",
     html`<ul>${consequences(node, scope, sessions).map((line) => html`<li>${line}</li>`)}</ul>
-<ul class="nodes">${found.slice(0, 100).map(nodeItem)}</ul>`,
+<ul class="nodes">${found.slice(0, 100).map(nodeItem(clusterID))}</ul>`,
     `users ${node.object ? wordsFor(aboutOf(node.object)) : shellWord(node.id ?? "")}`,
   );
 }
 
 const aboutOf = ({ kind, metadata: { namespace, name } }: ManagedObject) => ({ kind, namespace, name });
 
-function uses(node: Node): Html {
+function uses(node: Node, { clusterID }: View): Html {
   const found = [...node.uses, ...node.listensAt];
   return section(
     "uses",
     "What it uses",
-    found.length === 0 ? empty("It uses nothing.") : html`<ul class="nodes">${found.slice(0, 100).map(nodeItem)}</ul>`,
+    found.length === 0
+      ? empty("It uses nothing.")
+      : html`<ul class="nodes">${found.slice(0, 100).map(nodeItem(clusterID))}</ul>`,
   );
 }
 
-const nodeItem = (node: Node): Html =>
-  html`<li>${badge(stateOf(node, undefined))} ${nodeLink(keyOf(node), titleOf(node))}</li>`;
+const nodeItem =
+  (clusterID: string | undefined) =>
+  (node: Node): Html =>
+    html`<li>${badge(stateOf(node, clusterID))} ${nodeLink(keyOf(node), titleOf(node))}</li>`;
 
 /** What a person would keep of it: values of Secrets are in none of these fields. */
 function manifestOf({ kind, metadata, spec }: ManagedObject): string {

@@ -7,6 +7,7 @@ import { renderPlan, SIGNS, sumsOf } from "../../plan/render.ts";
 import { drawingOf } from "../../tree/drawing.ts";
 import { forestOf } from "../../tree/forest.ts";
 import type { Item } from "../../tree/items.ts";
+import { LARGEST_BYTES } from "../http/server.ts";
 import type { View, Views } from "../reading/view.ts";
 import { around } from "../topology/filter.ts";
 import { itemsByKey } from "../topology/lanes.ts";
@@ -15,18 +16,21 @@ import { type Html, html } from "../view/html.ts";
 import { linesOf, section } from "../view/parts.ts";
 import { pictures } from "./topology.ts";
 
+const COMMAND = "plan -R -f DIR/";
+
 /** Where files are dropped. It is a form, so it needs no script. */
 export const planForm = (): Html =>
   section(
     "files",
     "What would these manifests change?",
-    html`<form method="post" action="/plan" enctype="multipart/form-data" class="drop">
-<label for="manifests">Files with manifests, YAML or JSON. They stay in the memory of this command, and nothing is applied.</label>
+    html`<form method="post" action="/plan" enctype="multipart/form-data" class="drop" data-most="${LARGEST_BYTES}">
+<label for="manifests">Files with manifests, YAML or JSON. Files and folders can be dropped here. They stay in the memory of this command, and nothing is applied.</label>
 <input id="manifests" type="file" name="manifests" multiple accept=".yaml,.yml,.json">
-<label for="folder">Or a folder</label>
-<input id="folder" type="file" name="manifests" multiple webkitdirectory>
+<label for="folder">Or a folder, with all folders in it: its .yaml, .yml and .json files</label>
+<input id="folder" type="file" name="folder" multiple webkitdirectory>
+<p class="partial" role="alert" hidden>This is more than ${LARGEST_BYTES / 1_000_000} MB, or cannot be read. Drop less, or plan it with the command.</p>
 <button>Plan</button></form>`,
-    "plan -f DIR/",
+    COMMAND,
   );
 
 /** The plan of files that were sent, drawn and as text. Throws CommandError. */
@@ -43,7 +47,7 @@ export async function planned(view: View, views: Views, files: readonly File[]):
   );
   const text = renderPlan(blocks, {}, { complete, count: objects.length });
   return html`${!complete && html`<div class="partial" role="alert"><strong>This is only a part:</strong><ul>${problems.map((one) => html`<li>${one}</li>`)}</ul></div>`}
-${section("plan", "Plan", html`<p>${sums}</p>${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, "plan -f DIR/")}
+${section("plan", "Plan", html`<p>${sums}</p>${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, COMMAND)}
 ${planForm()}`;
 }
 

@@ -1,4 +1,6 @@
 import { kinds } from "../../../kinds/index.ts";
+import { counted } from "../../../schema/nouns.ts";
+import type { Node } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
 import { shellWord } from "../../terminal/shell.ts";
 import { type Arrow, drawingOf } from "../../tree/drawing.ts";
@@ -6,16 +8,20 @@ import { forestOf } from "../../tree/forest.ts";
 import type { Item } from "../../tree/items.ts";
 import { renderTree } from "../../tree/render.ts";
 import type { View } from "../reading/view.ts";
-import { around, isFiltered, meantBy, type Wish, wishIn } from "../topology/filter.ts";
+import { around, isFiltered, meantBy, OWN, type Wish, wishIn } from "../topology/filter.ts";
+import { spread } from "../topology/hubs.ts";
 import { itemsByKey, type Lane, lanesOf } from "../topology/lanes.ts";
 import { layoutOf } from "../topology/layout.ts";
-import { type Drawing, faceIn, svgOf } from "../topology/svg.ts";
+import { arrowTip, type Drawing, faceIn, isAddress, svgOf } from "../topology/svg.ts";
 import { type Html, html, link } from "../view/html.ts";
-import { empty, linesOf, nodeLink, section } from "../view/parts.ts";
+import { accountTitle, commandOf, empty, linesOf, nodeLink, section } from "../view/parts.ts";
 import { badge, type State, states } from "../view/state.ts";
 
 /** Most tunnels, sessions, or session credentials in one place, as `tree` has it. */
 const MOST = 20;
+
+/** A command that names more than this is none that people copy. */
+const MOST_NAMED = 8;
 
 /** Of more boxes than this, only the first pictures are open. */
 const OPEN = 400;
@@ -25,22 +31,66 @@ export async function topology(view: View, url: URL): Promise<Html> {
   const wish = wishIn(url);
   const { graph, scope, clusterID } = view;
   const from = wish.from ? graph.nodes.filter((node) => keyOf(node) === wish.from) : undefined;
-  const forest = forestOf(graph, { up: wish.isUp, from, most: MOST, scope });
-  const { items: all, arrows } = drawingOf(forest);
-  const isMeant = meantBy(wish, clusterID);
-  const items = isFiltered(wish) ? around(itemsByKey(all), arrows, isMeant) : itemsByKey(all);
-  const drawing = { items, faceOf: faceIn(clusterID), isDim: (item: Item) => isFiltered(wish) && !isMeant(item) };
-  const found = [...items.values()].filter(isMeant).length;
+  const options = { up: wish.isUp, most: MOST, scope };
+  const forest = forestOf(graph, { ...options, from });
+  const drawn = drawingOf(forest);
+  // of one node everything hangs together, and people look at just that
+  const { items: all, arrows } = wish.from ? { ...drawn, items: itemsByKey(drawn.items) } : spread(drawn);
+  const isMeant = meantBy(wish, view);
+  const meant = drawn.items.filter(isMeant);
+  const roots = isFiltered(wish) ? meant.flatMap((item) => (item.type === "node" ? item.node : [])) : from;
+  const command = commandFor(roots, wish);
+  if (url.searchParams.has("as")) {
+    const lines = renderTree(forestOf(graph, { ...options, from: roots }), {});
+    return section(
+      "topology",
+      titleOf(wish),
+      roots?.length === 0 ? empty(noneLike(wish)) : linesOf("As text", lines),
+      command,
+    );
+  }
+  const items = isFiltered(wish) ? around(all, arrows, isMeant) : all;
+  const drawing = {
+    items,
+    faceOf: faceIn(clusterID, forest.troubles),
+    isDim: (item: Item) => isFiltered(wish) && !isMeant(item),
+  };
   return html`${filterForm(view, wish)}
 <p class="legend">${(Object.keys(states) as State[]).map((state) => badge(state))}</p>
 ${section(
   "topology",
   titleOf(wish),
-  html`<p class="count">${found === 1 ? "1 is shown" : `${found} are shown`}${wish.from && ways(wish)}</p>
+  html`<p class="count">${counted(meant.length, "is shown", "are shown")}${wish.from && ways(wish)}</p>
+${aboutOthers(view)}
 ${items.size === 0 ? empty(noneLike(wish)) : await pictures(drawing, arrows)}
-<details><summary>The same as text</summary>${linesOf("The same as text", renderTree(forest, {}))}</details>`,
-  wish.from ? `tree ${shellWord(wish.from.toLowerCase())}${wish.isUp ? " --up" : ""}` : "tree -A",
+<p><a href="${asText(url)}">The same as text</a></p>${!command && html`<p>As text with all that is not filtered: ${commandOf("tree -A")}</p>`}`,
+  command,
 )}`;
+}
+
+/** What is in other accounts has boxes, and nothing is known of it but what its objects say. */
+function aboutOthers({ graph, own }: View): Html | undefined {
+  const count = graph.nodes.length - own.nodes.length;
+  if (count === 0) return undefined;
+  const words = count === 1 ? "1 object is in another account" : `${count} objects are in other accounts`;
+  return html`<p>${words}. Of these only the cluster is asked: ${commandOf("ui -n NAMESPACE --account NAME")} reads their account.</p>`;
+}
+
+/** What a filter means, with what is below it. */
+const asText = ({ searchParams }: URL): string =>
+  link("/topology", { ...Object.fromEntries(searchParams), as: "text" });
+
+/** The command that prints the same. Undefined: it would have to name too many, or in several namespaces. */
+function commandFor(roots: readonly Node[] | undefined, { isUp }: Wish): string | undefined {
+  if (!roots) return "tree -A";
+  const namespaces = new Set(roots.flatMap(({ object }) => object?.metadata.namespace ?? []));
+  if (roots.length === 0 || roots.length > MOST_NAMED || namespaces.size > 1) return undefined;
+  const words = roots.map(({ kind, object, id = "" }) =>
+    object ? `${kind.kind.toLowerCase()}/${shellWord(object.metadata.name)}` : shellWord(id),
+  );
+  return ["tree", ...words, ...[...namespaces].map((name) => `-n ${shellWord(name)}`), ...(isUp ? ["--up"] : [])].join(
+    " ",
+  );
 }
 
 const titleOf = ({ from, isUp }: Wish): string =>
@@ -60,18 +110,18 @@ export async function pictures(drawing: Drawing, arrows: readonly Arrow[]): Prom
     count += lane.count;
     shown.push(await picture(lane, drawing, count <= OPEN || shown.length === 0));
   }
-  return html`<div class="lanes">${shown}</div>`;
+  return html`<div class="lanes">${arrowTip}${shown}</div>`;
 }
 
 async function picture({ title, components, count }: Lane, drawing: Drawing, isOpen: boolean): Promise<Html> {
-  const places = await layoutOf(components);
+  const places = await layoutOf(components, (key) => isAddress(drawing.items.get(key)));
   return html`<details class="lane"${isOpen && OPENED} data-lane="${title}"><summary>${title} <span class="count">${count}</span></summary>${svgOf(title, places, drawing)}</details>`;
 }
 
 const OPENED = html` open`;
 const SELECTED = html` selected`;
 
-function filterForm({ graph, read }: View, wish: Wish): Html {
+function filterForm({ graph, read, summary }: View, wish: Wish): Html {
   const present = new Set(graph.nodes.map(({ kind }) => kind.kind));
   const names = kinds.map(({ kind }) => kind).filter((kind) => present.has(kind));
   const namespaces = new Set([...read.objects.values()].flat().map(({ metadata }) => metadata.namespace));
@@ -95,6 +145,15 @@ ${choice(
   wish.state,
   (Object.keys(states) as State[]).map((state) => [state, states[state].label]),
 )}
+${
+  (summary.accounts.length > 1 || wish.account) &&
+  choice(
+    "account",
+    "Account",
+    wish.account,
+    summary.accounts.map((one) => [one.name ? `${one.namespace}/${one.name}` : OWN, accountTitle(one)]),
+  )
+}
 ${wish.from && html`<input type="hidden" name="from" value="${wish.from}">`}${wish.isUp && html`<input type="hidden" name="up" value="1">`}
 <button>Filter</button> ${isFiltered(wish) && html`<a href="${link("/topology", { from: wish.from, up: wish.isUp ? "1" : "" })}">Clear</a>`}
 </form>`;

@@ -15,7 +15,7 @@ import { commandOf, empty, linesOf, nodeLink, section, tableOf } from "../view/p
 const MOST = 200;
 
 /** What the account has that no object manages, and objects whose remotes are gone: as `orphans --unmanaged`. */
-export function unmanaged({ graph, read, clusterID, account }: View): Html {
+export function unmanaged({ own: graph, read, clusterID, account }: View): Html {
   const judged = { graph, objects: read.objects, clusterID };
   const remotes = account.found ? leftovers(judged, true) : [];
   const gone = withoutRemote(graph);

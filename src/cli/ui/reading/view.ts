@@ -3,7 +3,7 @@ import type { KubeClient } from "../../../runtime/connection/client.ts";
 import type { AccountFlags } from "../../account/credentials.ts";
 import { type Scope, scopeOf, whichOf } from "../../cluster/scope.ts";
 import { type Graph, graphOf } from "../../graph/graph.ts";
-import { clusterIDOf, graphWith, type ReadObjects, readObjects } from "../../graph/load.ts";
+import { clusterIDOf, graphBeside, graphWith, type ReadObjects, readObjects } from "../../graph/load.ts";
 import { observe } from "../../status/status.ts";
 import { type Summary, summaryOf } from "../../status/summary.ts";
 import { KeptAccount, type KeptRead } from "./account.ts";
@@ -17,7 +17,10 @@ export interface View {
   scope: Scope;
   summary: Summary;
   read: ReadObjects;
+  /** The account that is read, and of other accounts what the cluster knows. */
   graph: Graph;
+  /** The account that is read. */
+  own: Graph;
   account: KeptRead;
   clusterID: string | undefined;
   /** One line for each thing that could not be read. If there is one, the page is a part. */
@@ -76,15 +79,17 @@ export class Views implements AsyncDisposable {
     const read = await readObjects(cluster, whichOf(scope), []);
     const account = await this.#account.read(read, isAsked);
     const { found } = account;
-    const graph = found
+    const own = found
       ? graphWith(found.account, read, found.sharers)
       : graphOf(new Map(), read.objects, { isRead: read.isRead });
+    const graph = { ...own, nodes: [...own.nodes, ...graphBeside(own, read).nodes] };
     const config = readAccountConfig({ KUBECONFIG: this.flags.kubeconfig });
     this.#clusterID ??= config.clusterID ?? (await clusterIDOf(this.client));
     const clusterID = this.#clusterID;
     const all = [...new Set([...problems, ...account.problems])];
     const samples = this.#samples;
-    return { now, scope, summary, read, graph, account, clusterID, problems: all, samples, changes: cluster.changes };
+    const { changes } = cluster;
+    return { now, scope, summary, read, graph, own, account, clusterID, problems: all, samples, changes };
   }
 
   [Symbol.asyncDispose] = (): Promise<void> => this.cluster[Symbol.asyncDispose]();

@@ -1,5 +1,8 @@
+import { credentialsOf } from "../../graph/accounts.ts";
+import type { Node } from "../../graph/graph.ts";
 import type { Arrow } from "../../tree/drawing.ts";
 import type { Item } from "../../tree/items.ts";
+import type { View } from "../reading/view.ts";
 import { type State, stateOf, states } from "../view/state.ts";
 import { componentsOf } from "./layout.ts";
 import { wordsOf } from "./svg.ts";
@@ -10,6 +13,8 @@ export interface Wish {
   kind: string;
   namespace: string;
   state: State | "";
+  /** `<namespace>/<name>` of a GatewayAccount, or `OWN`. */
+  account: string;
   /** Key of the node from which to follow. */
   from: string;
   isUp: boolean;
@@ -23,26 +28,37 @@ export function wishIn({ searchParams }: URL): Wish {
     kind: given("kind"),
     namespace: given("namespace"),
     state: state in states ? (state as State) : "",
+    account: given("account"),
     from: given("from"),
     isUp: given("up") === "1",
   };
 }
 
-export const isFiltered = ({ text, kind, namespace, state }: Wish): boolean =>
-  Boolean(text || kind || namespace || state);
+export const isFiltered = ({ text, kind, namespace, state, account }: Wish): boolean =>
+  Boolean(text || kind || namespace || state || account);
+
+/** In an address: the account of the operator's own credentials, which has no name. */
+export const OWN = "operator";
+
+/** The accounts that a node is in, by their credentials. A remote without an object is in the account that was read. */
+function accountsOf({ object }: Node, { read, account }: Pick<View, "read" | "account">): readonly string[] {
+  const names = object ? [credentialsOf(object, read.defaults)] : [...(account.found?.sharers.names ?? [])];
+  return names.map((name) => name || OWN);
+}
 
 /** Whether a filter means this item. */
-export const meantBy = (wish: Wish, clusterID: string | undefined) => {
+export const meantBy = (wish: Wish, view: Pick<View, "clusterID" | "read" | "account">) => {
   const wanted = wish.text.toLowerCase();
   return (item: Item): boolean => {
     const node = item.type === "node" ? item.node : undefined;
     const { kind, namespace } = { kind: node?.kind.kind, namespace: node?.object?.metadata.namespace };
-    const state = node && stateOf(node, clusterID);
+    const state = node && stateOf(node, view.clusterID);
     const { name, about } = wordsOf(item);
     return (
       isLike(wish.kind, kind) &&
       isLike(wish.namespace, namespace) &&
       isLike(wish.state, state) &&
+      (wish.account === "" || (node && accountsOf(node, view).includes(wish.account)) === true) &&
       `${name} ${about} ${node?.id ?? ""}`.toLowerCase().includes(wanted)
     );
   };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { BOX, componentsOf, layoutOf } from "./layout.ts";
+import { BOX } from "../view/style.ts";
+import { componentsOf, layoutOf } from "./layout.ts";
 
 const arrow = (from: string, to: string) => ({ from, to, label: undefined });
 
@@ -25,4 +26,20 @@ test("what is used stands right of its user, and no box covers another", async (
     }
   expect(Math.max(...all.map(({ x }) => x + BOX.width))).toBeLessThanOrEqual(Math.ceil(width));
   expect(Math.max(...all.map(({ y }) => y + BOX.height))).toBeLessThanOrEqual(Math.ceil(height));
+});
+
+test("domains and addresses are in the first column, and what has none is beside the edges", async () => {
+  const arrows = [
+    ...[arrow("domain", "edge"), arrow("edge", "route"), arrow("route", "backend"), arrow("address", "tcp")],
+    ...[arrow("tcp", "backend"), arrow("without", "backend"), arrow("route", "policy"), arrow("without", "policy")],
+  ];
+  const keys = [...new Set(arrows.flatMap(({ from, to }) => [from, to]))];
+  const { boxes } = await layoutOf(componentsOf(keys, arrows), (key) => key === "domain" || key === "address");
+  const columns = Map.groupBy(keys, (key) => boxes.get(key)?.x ?? 0);
+  expect([...columns].sort(([one], [other]) => one - other).map(([, names]) => names.toSorted())).toEqual([
+    ["address", "domain"],
+    ["edge", "tcp", "without"],
+    ["route"],
+    ["backend", "policy"],
+  ]);
 });

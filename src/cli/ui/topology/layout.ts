@@ -2,8 +2,8 @@ import { setImmediate as others } from "node:timers/promises";
 import { Graph, layout } from "@dagrejs/dagre";
 import { LRUCache } from "lru-cache";
 import type { Arrow } from "../../tree/drawing.ts";
+import { BOX } from "../view/style.ts";
 
-export const BOX = { width: 208, height: 48 };
 const GAP = { box: 10, column: 74 };
 /** Boxes without an arrow stand side by side. */
 const IN_A_ROW = 5;
@@ -57,8 +57,14 @@ export function componentsOf(keys: readonly string[], arrows: readonly Arrow[]):
 /** By shape. A state that changes moves no box, and an account has the same few shapes again and again. */
 const known = new LRUCache<string, Drawn>({ max: 1_000 });
 
-/** Each component by itself, one below the other, and what has no arrow at the end. Others get their turn in between. */
-export async function layoutOf(components: readonly Component[]): Promise<Places> {
+/**
+ * Each component by itself, one below the other, and what has no arrow at the end. Others get their turn in between.
+ * `isFirst`: what nobody uses, and stands in the first column.
+ */
+export async function layoutOf(
+  components: readonly Component[],
+  isFirst: (key: string) => boolean = () => false,
+): Promise<Places> {
   const all: Places = { width: 0, height: 0, boxes: new Map(), lines: [] };
   let before = performance.now();
   for (const component of components.filter(({ keys }) => keys.length > 1)) {
@@ -66,7 +72,7 @@ export async function layoutOf(components: readonly Component[]): Promise<Places
       await others();
       before = performance.now();
     }
-    add(all, placesOf(component));
+    add(all, placesOf(component, isFirst));
   }
   add(all, gridOf(components.flatMap(({ keys }) => (keys.length === 1 ? keys : []))));
   return all;
@@ -96,6 +102,7 @@ function gridOf(keys: readonly string[]): Places {
 /** Numbers in place of keys: what hangs together in the same way stands in the same way. */
 interface Shape {
   boxes: number;
+  first: number[];
   arrows: [from: number, to: number][];
 }
 
@@ -106,10 +113,14 @@ interface Drawn {
   lines: Point[][];
 }
 
-function placesOf({ keys, arrows }: Component): Places {
+function placesOf({ keys, arrows }: Component, isFirst: (key: string) => boolean): Places {
   const numbers = new Map(keys.map((key, index) => [key, index]));
   const numberOf = (key: string) => numbers.get(key) ?? 0;
-  const shape: Shape = { boxes: keys.length, arrows: arrows.map(({ from, to }) => [numberOf(from), numberOf(to)]) };
+  const shape: Shape = {
+    boxes: keys.length,
+    first: keys.filter(isFirst).map(numberOf),
+    arrows: arrows.map(({ from, to }) => [numberOf(from), numberOf(to)]),
+  };
   const name = JSON.stringify(shape);
   const { width, height, boxes, lines } = known.get(name) ?? layered(shape);
   known.set(name, { width, height, boxes, lines });
@@ -121,10 +132,11 @@ function placesOf({ keys, arrows }: Component): Places {
   };
 }
 
-/** In layers from left to right. `tight-tree`: the other ways take seconds for a thousand boxes. */
-function layered({ boxes, arrows }: Shape): Drawn {
+/** In layers from left to right. */
+function layered({ boxes, first, arrows }: Shape): Drawn {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", ranker: "tight-tree", nodesep: GAP.box, ranksep: GAP.column });
+  const ranker = rankerWith(new Set(first.map(String)));
+  graph.setGraph({ rankdir: "LR", ranker, nodesep: GAP.box, ranksep: GAP.column });
   const names = Array.from({ length: boxes }, (_, index) => String(index));
   for (const name of names) graph.setNode(name, { width: BOX.width, height: BOX.height });
   for (const [index, [from, to]] of arrows.entries()) graph.setEdge(String(from), String(to), {}, String(index));
@@ -142,4 +154,53 @@ function layered({ boxes, arrows }: Shape): Drawn {
       return points.map(({ x, y }) => ({ x, y }));
     }),
   };
+}
+
+/** What a ranker sees of a graph of dagre, whose types are not found. An edge leads from `v` to `w`. */
+interface Ranked {
+  nodes: () => string[];
+  node: (name: string) => { rank?: number };
+  inEdges: (name: string) => EdgeName[] | undefined;
+  outEdges: (name: string) => EdgeName[] | undefined;
+  edge: (name: EdgeName) => { minlen: number };
+}
+
+type EdgeName = { v: string; w: string };
+
+/**
+ * Each box right of all that use it. What nobody uses stands in the first column if it is named here, and else one column
+ * further where it can: an edge without a domain is below those with one. Dagre's own ways move a box with one arrow to
+ * what it leads to, wherever that stands, or take seconds for a thousand boxes.
+ */
+const rankerWith =
+  (first: ReadonlySet<string>) =>
+  (graph: Ranked): void => {
+    const order = inOrder(graph);
+    const rankOf = (name: string): number => graph.node(name).rank ?? 0;
+    const lengthOf = (arrow: EdgeName): number => graph.edge(arrow).minlen;
+    for (const name of order) {
+      const least = (graph.inEdges(name) ?? []).map((arrow) => rankOf(arrow.v) + lengthOf(arrow));
+      graph.node(name).rank = Math.max(0, ...least);
+    }
+    for (const name of order) {
+      const under = graph.outEdges(name) ?? [];
+      // dagre adds a node that leads to all
+      const isUsed = (graph.inEdges(name)?.length ?? 0) !== 1;
+      if (isUsed || first.has(name) || under.length === 0) continue;
+      const most = Math.min(...under.map((arrow) => rankOf(arrow.w) - lengthOf(arrow)));
+      graph.node(name).rank = Math.min(most, rankOf(name) + Math.max(...under.map(lengthOf)));
+    }
+  };
+
+/** Nodes after all that lead to them. The graph has no circle: dagre has turned arrows for that. */
+function inOrder(graph: Ranked): string[] {
+  const left = new Map(graph.nodes().map((name) => [name, graph.inEdges(name)?.length ?? 0]));
+  const order = [...left].filter(([, count]) => count === 0).map(([name]) => name);
+  for (const name of order)
+    for (const { w } of graph.outEdges(name) ?? []) {
+      const count = (left.get(w) ?? 0) - 1;
+      left.set(w, count);
+      if (count === 0) order.push(w);
+    }
+  return order;
 }

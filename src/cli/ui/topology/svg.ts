@@ -1,18 +1,20 @@
-import { knownAs, readyOf } from "../../graph/graph.ts";
-import { type Item, itemKey, modulesOf } from "../../tree/items.ts";
-import { cellsOf } from "../../tree/render.ts";
+import { knownAs, type Node, readyOf, titleOf } from "../../graph/graph.ts";
+import { type Forest, type Item, itemKey, modulesOf } from "../../tree/items.ts";
+import { cellsOf, leadsTo } from "../../tree/render.ts";
 import { type Html, html, link, type Part } from "../view/html.ts";
 import { type State, stateOf, states } from "../view/state.ts";
-import { BOX, type Places, type Point } from "./layout.ts";
+import type { Places, Point } from "./layout.ts";
 
 const MARGIN = 12;
-const LONGEST = { name: 23, about: 28 };
+const LONGEST = { name: 23, about: 28, trouble: 28 };
 
 /** How an item is shown. */
 export interface Face {
   state: State;
   /** Of a plan: what is done with it. */
   change?: { sign: string; words: string; name: string } | undefined;
+  /** It is Ready, and leads to this, which is not. */
+  trouble?: { state: State; words: string; title: string } | undefined;
 }
 
 /** What is drawn, and how. `isDim`: a filter does not mean it, and it only shows where the others stand. */
@@ -23,20 +25,34 @@ export interface Drawing {
 }
 
 export const faceIn =
-  (clusterID: string | undefined) =>
-  (item: Item): Face => ({ state: item.type === "node" ? stateOf(item.node, clusterID) : "none" });
+  (clusterID: string | undefined, troubles?: Forest["troubles"]) =>
+  (item: Item): Face => {
+    if (item.type !== "node") return { state: "none" };
+    const trouble = troubles?.get(item.node);
+    return { state: stateOf(item.node, clusterID), trouble: trouble && troubleOf(trouble, clusterID) };
+  };
+
+const troubleOf = (node: Node, clusterID: string | undefined): Face["trouble"] => ({
+  state: stateOf(node, clusterID),
+  words: leadsTo(node),
+  title: `leads to ${titleOf(node)}: ${readyOf(node).reason}`,
+});
+
+/** The tip of all arrows of a page: pictures refer to it by its id. */
+export const arrowTip = html`<svg class="tip" width="0" height="0" aria-hidden="true"><marker id="tip" orient="auto" refX="6" refY="4" markerWidth="7" markerHeight="8" markerUnits="userSpaceOnUse"><path d="M0 0L6 4L0 8"/></marker></svg>`;
 
 /** One picture, from left to right. Each box is a link, so that the keyboard reaches all of them. */
 export function svgOf(label: string, { width, height, boxes, lines }: Places, drawing: Drawing): Html {
+  const numbers = new Map([...boxes.keys()].map((key, index) => [key, index]));
   const [w, h] = [Math.ceil(width + 2 * MARGIN), Math.ceil(height + 2 * MARGIN)];
   return html`<div class="canvas" tabindex="0" role="group" aria-label="${label}">
 <svg class="graph" width="${w}" height="${h}" viewBox="${-MARGIN} ${-MARGIN} ${w} ${h}" role="group" aria-label="${label}">
-<g class="lines" aria-hidden="true">${lines.map(lineOf)}</g>
-${[...boxes].map(([key, point]) => boxOf(drawing.items.get(key), point, drawing))}
+<g class="lines" aria-hidden="true" marker-end="url(#tip)">${lines.map((line) => lineOf(line, numbers))}</g>
+${[...boxes].map(([key, point], index) => boxOf(drawing.items.get(key), { ...point, index }, drawing))}
 </svg></div>`;
 }
 
-function lineOf({ arrow, points }: Places["lines"][number]): Part {
+function lineOf({ arrow, points }: Places["lines"][number], numbers: ReadonlyMap<string, number>): Part {
   const [first, ...rest] = points;
   const last = rest.at(-1);
   if (!first || !last) return undefined;
@@ -51,30 +67,44 @@ function lineOf({ arrow, points }: Places["lines"][number]): Part {
     { text: `M${round(first.x)} ${round(first.y)}`, from: first },
   ).text;
   const label = points[Math.floor(points.length / 2)] ?? last;
-  return html`<g data-from="${arrow.from}" data-to="${arrow.to}"><path d="${path}"/><path class="tip" d="M${round(last.x - 6)} ${round(last.y - 4)}L${round(last.x)} ${round(last.y)}L${round(last.x - 6)} ${round(last.y + 4)}"/>${
-    arrow.label &&
-    html`<text x="${round(label.x)}" y="${round(label.y - 4)}" text-anchor="middle">${arrow.label}</text>`
+  return html`<g data-from="${numbers.get(arrow.from)}" data-to="${numbers.get(arrow.to)}"><path d="${path}"/>${
+    arrow.label && html`<text x="${round(label.x)}" y="${round(label.y - 4)}">${arrow.label}</text>`
   }</g>`;
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-function boxOf(item: Item | undefined, { x, y }: Point, { faceOf, isDim }: Drawing): Part {
+function boxOf(item: Item | undefined, { x, y, index }: Point & { index: number }, { faceOf, isDim }: Drawing): Part {
   if (!item) return undefined;
-  const { state, change } = faceOf(item);
+  const { state, change, trouble } = faceOf(item);
   const { name, about } = wordsOf(item);
-  const key = itemKey(item);
   const kind = item.type === "node" ? state : "part";
-  const words = change?.words ?? states[state].label;
+  const words = [change?.words ?? states[state].label, trouble?.title ?? []].flat().join(", ");
   const body = html`<title>${`${name}: ${about}, ${item.type === "node" ? words : ""}`}</title>
-<rect width="${BOX.width}" height="${BOX.height}" rx="${item.type === "node" && item.node.kind.address ? 22 : 7}"/>
+<rect/>
 <text class="name" x="32" y="20">${short(name, LONGEST.name)}</text><text class="about" x="32" y="36">${short(about, LONGEST.about)}</text>
-<text class="sign" x="17" y="28" text-anchor="middle">${change?.sign ?? states[state].sign}</text>`;
+<text class="sign" x="17" y="28">${change?.sign ?? states[state].sign}</text>${
+    trouble &&
+    html`<text class="trouble" x="32" y="4">${states[trouble.state].sign} ${short(trouble.words, LONGEST.trouble)}</text>`
+  }`;
   const place = `translate(${round(x)} ${round(y)})`;
-  const classes = ["box", kind, change && `change-${change.name}`, isDim(item) && "dim"].filter(Boolean).join(" ");
-  if (item.type !== "node") return html`<g class="${classes}" transform="${place}" data-key="${key}">${body}</g>`;
-  return html`<a href="${link("/node", { key })}" class="${classes}" transform="${place}" data-key="${key}">${body}</a>`;
+  const classes = [
+    "box",
+    kind,
+    isAddress(item) && "address",
+    change && `change-${change.name}`,
+    trouble && `to-${trouble.state}`,
+    isDim(item) && "dim",
+  ]
+    .filter(Boolean)
+    .join(" ");
+  if (item.type !== "node") return html`<g class="${classes}" transform="${place}" data-box="${index}">${body}</g>`;
+  return html`<a href="${link("/node", { key: itemKey(item) })}" class="${classes}" transform="${place}" data-box="${index}">${body}</a>`;
 }
+
+/** Whether this is a domain or an address, where traffic comes in. */
+export const isAddress = (item: Item | undefined): boolean =>
+  item?.type === "node" && item.node.kind.address !== undefined;
 
 /** With the words of `tree`. */
 export function wordsOf(item: Item): { name: string; about: string } {

@@ -38,7 +38,7 @@ export const frame = ({ title, path, body, view }: Frame): Html => html`<html la
 <span class="brand">tunnel gateway</span>
 <nav aria-label="Pages">${pages.map(([to, name]) => html`<a href="${to}"${to === path && CURRENT}>${name}</a>`)}</nav>
 </header>
-<p id="lost" role="status" hidden>The server does not answer. Is <code>kubectl tunnelgateway ui</code> still running? This page shows what it had last, and comes back by itself.</p>
+<p id="lost" role="status" hidden><span>The server does not answer. Is <code>kubectl tunnelgateway ui</code> still running?</span><span hidden>The command has been started again: open the address that it has printed.</span> This page shows what it had last, and comes back by itself.</p>
 <main id="main" tabindex="-1">
 <div class="title"><h1>${title}</h1>${view && readAt(view)}</div>
 ${view && partial(view.problems)}

@@ -38,9 +38,21 @@ class Page {
     source.addEventListener("beat", () => ++beats % every === 0 && this.#refresh());
     source.addEventListener("error", () => {
       if (lost) lost.hidden = false;
-      // the browser gives up where it is refused, as by a server with too many pages
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.#follow(), 5000);
+      // the browser gives up where it is refused, as by a server with too many pages, or by another start
+      if (source.readyState !== EventSource.CLOSED) return;
+      setTimeout(() => this.#follow(), 2000);
+      this.#sayWhy(lost);
     });
+  }
+
+  /** A server that was started again has another token, which this page gets with its new address. */
+  async #sayWhy(lost: HTMLElement | null): Promise<void> {
+    const isRefused = await fetch("/style.css").then(
+      ({ status }) => status === 403,
+      () => false,
+    );
+    for (const [index, words] of [...(lost?.querySelectorAll("span") ?? [])].entries())
+      words.hidden = isRefused === (index === 0);
   }
 
   /** Loads this page again, and puts in the parts that differ. One at a time, and none while a person is in a form. */
@@ -103,8 +115,6 @@ class Page {
   #nameOfFocus(within: HTMLElement): string | undefined {
     const focused = document.activeElement;
     if (!focused || !within.contains(focused)) return undefined;
-    const key = focused.getAttribute("data-key");
-    if (key !== null) return `[data-key="${CSS.escape(key)}"]`;
     const href = focused.getAttribute("href");
     return href === null ? undefined : `[href="${CSS.escape(href)}"]`;
   }
@@ -236,26 +246,88 @@ class Page {
 
   /** The lines of the box that has the focus are marked. */
   #onFocus({ target }: FocusEvent): void {
-    const key = (target as Element).getAttribute("data-key");
-    for (const line of document.querySelectorAll(".lines g[data-from]")) {
-      const ends = [line.getAttribute("data-from"), line.getAttribute("data-to")];
-      line.classList.toggle("on", key !== null && ends.includes(key));
-    }
+    for (const line of document.querySelectorAll(".lines .on")) line.classList.remove("on");
+    const box = (target as Element).closest("a.box");
+    const number = box?.getAttribute("data-box");
+    for (const line of box?.closest("svg")?.querySelectorAll(`[data-from="${number}"], [data-to="${number}"]`) ?? [])
+      line.classList.add("on");
   }
 
   #acceptDrops(form: HTMLFormElement): void {
+    const [input, folder] = form.querySelectorAll<HTMLInputElement>("input[type=file]");
+    if (!input || !folder) return;
     form.addEventListener("dragover", (event) => {
       event.preventDefault();
       form.classList.add("over");
     });
     form.addEventListener("dragleave", () => form.classList.remove("over"));
-    form.addEventListener("drop", (event) => {
+    form.addEventListener("drop", async (event) => {
       event.preventDefault();
-      const input = form.querySelector<HTMLInputElement>("input[type=file]");
-      if (!input || !event.dataTransfer) return;
-      input.files = event.dataTransfer.files;
-      form.requestSubmit();
+      form.classList.remove("over");
+      // the browser forgets what was dropped as soon as this is waited for
+      const dropped = [...(event.dataTransfer?.items ?? [])].map((one) => one.webkitGetAsEntry());
+      const files = await this.#filesIn(dropped.filter((one) => one !== null)).catch(() => undefined);
+      if (this.#take(form, input, files)) form.requestSubmit();
     });
+    input.addEventListener("change", () => this.#take(form, input, [...(input.files ?? [])]));
+    folder.addEventListener("change", () => {
+      const files = [...(folder.files ?? [])].filter(({ name }) => this.#isManifest(name));
+      this.#take(form, folder, files);
+    });
+  }
+
+  /** Files and folders that are looked at in what was dropped. */
+  readonly #mostEntries = 10_000;
+
+  readonly #isManifest = (name: string): boolean => /.\.(yaml|yml|json)$/.test(name);
+
+  /**
+   * Puts files into a field of the form, in place of what was chosen before, in any field. None, and a line, where the
+   * server would not take them.
+   */
+  #take(form: HTMLFormElement, field: HTMLInputElement, files: readonly File[] | undefined): boolean {
+    // each file is sent with its name before it
+    const bytes = (files ?? []).reduce((sum, { size }) => sum + size + 512, 0);
+    const isTaken = files !== undefined && bytes <= Number(form.dataset["most"]);
+    const taken = new DataTransfer();
+    for (const file of isTaken ? files : []) taken.items.add(file);
+    for (const other of form.querySelectorAll<HTMLInputElement>("input[type=file]")) other.value = "";
+    field.files = taken.files;
+    const line = form.querySelector<HTMLElement>("[role=alert]");
+    if (line) line.hidden = isTaken;
+    return isTaken;
+  }
+
+  /**
+   * What was dropped, and of a folder the manifests in it and in all folders below it, with their paths. Undefined: more is
+   * in it than is looked at.
+   */
+  async #filesIn(dropped: readonly FileSystemEntry[]): Promise<File[] | undefined> {
+    const files: File[] = [];
+    const open = [...dropped];
+    let looked = 0;
+    for (let next = open.shift(); next; next = open.shift()) {
+      if (++looked > this.#mostEntries) return undefined;
+      if (next.isDirectory) open.push(...(await this.#entriesOf(next as FileSystemDirectoryEntry)));
+      else if (dropped.includes(next) || this.#isManifest(next.name)) files.push(await this.#fileOf(next));
+    }
+    return files;
+  }
+
+  /** A browser gives some entries at a time, and none at the end. */
+  async #entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+    const reader = folder.createReader();
+    const all: FileSystemEntry[] = [];
+    for (;;) {
+      const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+      if (some.length === 0 || all.length > this.#mostEntries) return all;
+      all.push(...some);
+    }
+  }
+
+  async #fileOf(entry: FileSystemEntry): Promise<File> {
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    return new File([file], entry.fullPath.slice(1), { type: file.type });
   }
 }
 

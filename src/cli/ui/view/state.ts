@@ -21,8 +21,8 @@ export type State = keyof typeof states;
 export function stateOf(node: Node, clusterID: string | undefined): State {
   const { object, remote } = node;
   if (!object) {
-    const mark = remote && ownerMarkOf(remote);
-    return mark !== undefined && clusterID !== undefined && ownerOf(mark).cluster !== clusterID ? "other" : "none";
+    const owner = remote && ownerOf(ownerMarkOf(remote));
+    return owner && clusterID !== undefined && owner.cluster !== clusterID ? "other" : "none";
   }
   if (object.metadata.deletionTimestamp) return "deleting";
   if (isStalled(object)) return "attention";
@@ -35,7 +35,8 @@ export function stateOf(node: Node, clusterID: string | undefined): State {
 /** What a remote without an object of this cluster says of its owner. */
 export function ownerText({ object, remote }: Node): string | undefined {
   const mark = object ? undefined : remote && ownerMarkOf(remote);
-  return mark === undefined ? undefined : `${objectOf(mark)} in cluster ${ownerOf(mark).cluster}`;
+  const owner = ownerOf(mark);
+  return owner && `${objectOf(mark)} in cluster ${owner.cluster}`;
 }
 
 export const badge = (state: State, words?: string): Html =>

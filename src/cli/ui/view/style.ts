@@ -1,3 +1,6 @@
+/** A box of a picture. */
+export const BOX = { width: 208, height: 48 };
+
 /** The colours of the documentation. Light and dark as the system has it. */
 export const style = `
 :root {
@@ -110,13 +113,16 @@ pre:has(+ .copy) { padding-bottom: 38px; }
 .lane summary, details summary { cursor: pointer; padding: 8px 14px; }
 .lane summary { background: var(--soft); font-weight: 550; }
 .lane .count { font-weight: 400; margin-left: 6px; }
-.canvas { overflow: auto; max-height: 78vh; cursor: grab; contain: content; }
+.canvas { overflow: auto; max-height: 78vh; cursor: grab; contain: content; background: var(--bg); will-change: scroll-position; }
 .canvas:active { cursor: grabbing; }
 .zoom { float: right; margin: -34px 8px 0 0; display: flex; gap: 4px; position: relative; }
 .zoom button { padding: 0 9px; line-height: 24px; }
+.tip { position: absolute; }
 .graph { display: block; user-select: none; }
 .graph text { fill: var(--text); font: 12px/1 system-ui, sans-serif; }
-.box rect { fill: var(--bg); stroke: var(--strong); stroke-width: 1.2; }
+.box rect { width: ${BOX.width}px; height: ${BOX.height}px; rx: 7px; fill: var(--bg); stroke: var(--strong); stroke-width: 1.2; }
+.box.address rect { rx: 22px; }
+.box .sign, .lines text { text-anchor: middle; }
 .box .name { font-size: 13px; font-weight: 570; }
 .box .about { fill: var(--quiet); font-size: 11px; }
 .box .sign { font-size: 14px; font-weight: 700; fill: var(--quiet); }
@@ -128,6 +134,9 @@ a.box, a.box:hover { text-decoration: none; }
 .box.waiting rect { fill: var(--yellow-soft); stroke: var(--yellow); } .box.waiting .sign { fill: var(--yellow); }
 .box.paused rect { fill: var(--blue-soft); stroke: var(--brand); } .box.paused .sign { fill: var(--brand); }
 .box.deleting rect { fill: var(--grey-soft); } .box.unknown rect { fill: var(--grey-soft); }
+.box.to-attention rect { stroke: var(--red); } .box.to-waiting rect, .box.to-deleting rect { stroke: var(--yellow); }
+.box .trouble { font-size: 11px; font-weight: 600; paint-order: stroke; stroke: var(--bg); stroke-width: 6px; fill: var(--yellow); }
+.box.to-attention .trouble { fill: var(--red); }
 .box.none rect, .box.other rect, .box.part rect { stroke-dasharray: 5 4; }
 .box.part rect { stroke: var(--line); }
 .box.part .sign { display: none; } .box.part text.name, .box.part text.about { transform: translateX(-18px); }
@@ -136,7 +145,7 @@ time { white-space: nowrap; }
 .box.change-create rect, .box.change-adopt rect { stroke: var(--green); fill: var(--green-soft); stroke-width: 2; }
 .box.change-update rect, .box.change-waiting rect { stroke: var(--yellow); fill: var(--yellow-soft); stroke-width: 2; }
 .box.change-replace rect, .box.change-delete rect, .box.change-blocked rect { stroke: var(--red); fill: var(--red-soft); stroke-width: 2; }
-.lines path { fill: none; stroke: var(--strong); stroke-width: 1.3; }
+.lines path, #tip path { fill: none; stroke: var(--strong); stroke-width: 1.3; }
 .lines text { fill: var(--quiet); font-size: 11px; paint-order: stroke; stroke: var(--bg); stroke-width: 4px; }
 .lines .on path { stroke: var(--brand); stroke-width: 2.2; } .lines .on text { fill: var(--brand); }
 .plot { display: block; width: 100%; height: 48px; border-bottom: 1px solid var(--line); }
@@ -150,7 +159,7 @@ time { white-space: nowrap; }
 .ends .past circle { fill: var(--red); } .ends .past text { fill: var(--red); }
 .field.differs { color: var(--yellow); font-weight: 550; } .field { color: var(--quiet); }
 .nodes { list-style: none; padding: 0; display: grid; gap: 6px; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); overflow-wrap: anywhere; }
-.drop { border: 2px dashed var(--strong); border-radius: 12px; padding: 26px; display: grid; gap: 10px; justify-items: start; max-width: 760px; }
+.drop { border: 2px dashed var(--strong); border-radius: 12px; padding: 26px; display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; justify-items: start; max-width: 760px; }
 .drop.over { border-color: var(--brand); background: var(--blue-soft); }
 .drop label { color: var(--quiet); }
 @media (max-width: 640px) {

@@ -2,8 +2,8 @@ import type { Remote } from "../../../gateway/resource.ts";
 import { isObserveOnly } from "../../../objects/object.ts";
 import { originOf } from "../../../objects/origin.ts";
 import { Blocked, Outdated } from "../../../objects/reconcile-error.ts";
-import { withArticle } from "../../../schema/article.ts";
-import { type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
+import { withArticle } from "../../../schema/nouns.ts";
+import { noteOrigin, type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
 import { remoteMissing } from "../../decide/conflicts.ts";
 import { handoverSource } from "../../decide/handover.ts";
 import { ensureTakeable } from "../../decide/may-take.ts";
@@ -28,18 +28,18 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
 
 /** Takes over a remote that this object does not hold. An object that only observes just reads it. */
 export async function adopt(context: ReconcileContext, id: string, found?: Remote): Promise<Remote> {
-  const { object, state } = context;
+  const { object } = context;
   const isObserved = isObserveOnly(object);
   await ensureTakeable(context, { id, way: isObserved ? "observed" : "adopted", found });
   const remotes = remotesOf(context);
   const remote = remotes.cached(id) ?? found ?? (await remotes.read(id, requestOptions(context)));
   if (!remote) throw new Outdated(`${id} is gone`);
   if (isObserved) return remote;
-  const { origin } = object.status ?? {};
   const source = handoverSource(context, id);
   context.changes.push({ type: "Adopted", id: remote.id });
   noteLeftModules(context, remote.id);
-  state.origin = origin ?? (source ? originOf(source) : "Adopted");
+  if (object.status?.origin === undefined)
+    noteOrigin(context, source ? originOf(source) : "Adopted", source?.status?.created);
   return remote;
 }
 

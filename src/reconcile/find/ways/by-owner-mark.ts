@@ -1,39 +1,51 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
-import { originOfMarked } from "../../../objects/origin.ts";
+import { intentOf, openCreateOf } from "../../../objects/intent.ts";
+import { hasFinalizer } from "../../../objects/object.ts";
 import { isMarkOf, ownerMarkOf, ownerOf, ownerTextOf } from "../../../objects/ownership.ts";
 import { Blocked } from "../../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../../schema/wire/answer.ts";
 import type { Body } from "../../../schema/wire/request.ts";
-import { has, type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../../context.ts";
-import { isUnclaimed, markedForObject, oldestOf } from "../../decide/conflicts.ts";
+import {
+  has,
+  noteOriginOfMarked,
+  type ReconcileContext,
+  remotesOf,
+  requestOptions,
+  retiringOf,
+} from "../../context.ts";
+import { hasForeignMark, isUnclaimed, markedForObject, newestOf } from "../../decide/conflicts.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
-import { expectedOf } from "../../desired/expected.ts";
+import { resolveDesired } from "../../desired/desired.ts";
 import { plan } from "../../desired/plan.ts";
+import { findSettled } from "./by-create.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 
 /**
  * A remote with this object's mark that an earlier object of the same name left in the account, because it was retained
- * or orphaned, or because its status and intent were lost. Adopting it prevents a duplicate. In the life of a process
- * this costs one list of the resource, or two if it has several pages, and a GET when there is such a remote.
+ * or orphaned, or because its status was lost. Adopting it prevents a duplicate. In the life of a process this costs one
+ * list of the resource, or two if it has several pages, and a GET when there is such a remote.
  */
 export async function findByOwnerMark(context: ReconcileContext): Promise<Remote | undefined> {
-  const { kind, owner, changes } = context;
+  const { kind, owner, changes, object, record } = context;
   // The token of an API key is shown only once. It is lost here, and whoever has it still needs the key.
   if (kind.output?.shownOnce) return has(context, "Missing") ? tellOfMarked(context) : undefined;
   if (!kind.resource.create.includes("metadata")) return undefined;
-  const remotes = remotesOf(context);
   const isOurs = (remote: Remote) => isMarkOf(ownerMarkOf(remote), owner);
   const find: Find = async (all) => {
     await readUnlistedMarks(context, all, (remote) => isUnclaimed(context, remote) && hasNaturalKey(context, remote));
     return findFitting(context, isOurs);
   };
-  const listed = await remotes.search(0, find, requestOptions(context));
-  if (!listed) return refuseUnknownCluster(context);
-  const remote = await remotes.read(listed.id, requestOptions(context));
+  // With the finalizer, a create may have been sent. If its annotation is lost, nobody has searched for what it made.
+  const mayHaveCreated = object.status?.id === undefined && openCreateOf(object) === undefined && hasFinalizer(object);
+  const listed = await (mayHaveCreated
+    ? findSettled(context, find, record.settledAt)
+    : remotesOf(context).search(0, find, requestOptions(context)));
+  if (!listed) return refuseUnmarked(context) ?? refuseUnknownCluster(context);
+  const remote = await remotesOf(context).read(listed.id, requestOptions(context));
   if (!remote || !isOurs(remote)) return undefined;
   changes.push({ type: "Adopted", id: remote.id });
-  context.state.origin = originOfMarked(context.object);
+  noteOriginOfMarked(context, remote);
   return remote;
 }
 
@@ -57,6 +69,22 @@ async function tellOfMarked(context: ReconcileContext): Promise<undefined> {
 }
 
 /**
+ * Throws Blocked when the status is lost, and the annotation alone says which remote the object had, since the text of
+ * its spec leaves no room for an owner mark. Whoever may edit the object can write that, so a person has to confirm it.
+ */
+function refuseUnmarked(context: ReconcileContext): undefined {
+  const { object, owner } = context;
+  const { id, owner: mark } = intentOf(object)?.unmarked ?? {};
+  const remote = id === undefined ? undefined : remotesOf(context).cached(id);
+  if (!remote || object.status?.id !== undefined || object.spec.adopt !== undefined) return;
+  if (!isMarkOf(mark, owner) || !isUnclaimed(context, remote) || hasForeignMark(context, remote)) return;
+  throw new Blocked(
+    "AlreadyExists",
+    `Add to the spec: adopt: {id: ${id}}, or remove the annotation create-intent to have another one created: this object had ${id} before its status was lost, and spec.metadata leaves no room for an owner mark that says so`,
+  );
+}
+
+/**
  * Throws Blocked when a remote has the mark of an unknown cluster for an object of this name. A rebuilt cluster has
  * another id, so the remote may belong to this object, and a create would make a second one. If a person has set the id
  * of this cluster, marks with other ids belong to other clusters.
@@ -66,18 +94,19 @@ async function refuseUnknownCluster(context: ReconcileContext): Promise<undefine
   if (isClusterIDSet) return;
   const fitting = await allFitting(context, (remote) => !isMarkOf(ownerMarkOf(remote), owner));
   const [remote] = fitting;
-  if (!remote) return;
-  const mark = ownerMarkOf(remote) ?? "";
+  const mark = remote && ownerMarkOf(remote);
+  const named = ownerOf(mark);
+  if (!remote || !mark || !named) return;
   throw new Blocked(
     "OwnershipConflict",
-    `Set formerClusterIDs: ["${ownerOf(mark).cluster}"] if that was this cluster, or clusterID: "${owner.cluster}" if it is another one: ${remote.id} belongs to ${ownerTextOf(mark)}`,
+    `Set formerClusterIDs: ["${named.cluster}"] if that was this cluster, or clusterID: "${owner.cluster}" if it is another one: ${remote.id} belongs to ${ownerTextOf(mark)}`,
   );
 }
 
 const findFitting = async (
   context: ReconcileContext,
   isMeant: (remote: Remote) => boolean,
-): Promise<Remote | undefined> => oldestOf(context, await allFitting(context, isMeant));
+): Promise<Remote | undefined> => newestOf(context, await allFitting(context, isMeant));
 
 /** Remotes with a mark for an object of this name whose immutable values match the spec. */
 async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) => boolean): Promise<Remote[]> {
@@ -85,7 +114,7 @@ async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) =
     (remote) => isMeant(remote) && isUnclaimed(context, remote) && hasNaturalKey(context, remote),
   );
   if (marked.length === 0) return [];
-  const { body } = await expectedOf(context);
+  const { body } = await resolveDesired(context.kind, context.object, context.cluster);
   return marked.filter((remote) => hasSameIdentity(context, remote, body));
 }
 

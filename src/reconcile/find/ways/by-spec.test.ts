@@ -2,7 +2,6 @@ import { beforeEach, expect, it } from "vitest";
 import { Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../../kinds/event-source.ts";
 import { EventSubscription } from "../../../kinds/event-subscription.ts";
-import { formatIntent, signedIntentOf } from "../../../objects/intent.ts";
 import type { ManagedObject } from "../../../objects/object.ts";
 
 let scene: Scene;
@@ -20,18 +19,14 @@ const types = (): string[] => {
   return (sources ?? []).map(({ type }) => type);
 };
 
-/** An entry whose create was interrupted, and whose intent does not have what was sent. */
+/** An entry whose create was interrupted. */
 async function interrupted(): Promise<ManagedObject> {
   const object = await scene.apply(EventSource, "one", { subscriptionRef: { name: "audit" }, type: "a.v0" });
-  const intent = signedIntentOf(scene.cluster.now(object));
-  if (!intent) throw new TypeError("no intent was recorded");
-  const { sent: _, ...rest } = intent;
-  scene.cluster.recordIntent(object, formatIntent(rest));
   scene.restart();
   return object;
 }
 
-it("an entry whose intent has no body is found at once, and goes with its object", async () => {
+it("an entry whose create was interrupted is found at once, and goes with its object", async () => {
   scene.gateway.loseAnswer("createSource");
   const object = await interrupted();
   await scene.reconcile(object);
@@ -41,7 +36,7 @@ it("an entry whose intent has no body is found at once, and goes with its object
   expect(types()).toEqual([]);
 });
 
-it("an entry whose intent has no body, and that may still be made, is waited for, and then made once", async () => {
+it("an entry that may still be made is waited for, and then made once", async () => {
   scene.gateway.swallow("createSource");
   const object = await interrupted();
   scene.resetCounts();
@@ -69,7 +64,7 @@ it("an entry that was there before stays when the spec comes to mean another sub
   await scene.resync(EventSubscription);
   const spec = { subscriptionRef: { name: "audit" }, type: "a.v0", deletionPolicy: "Delete" } as const;
   const object = await scene.given(EventSource, "one", spec);
-  expect(object.status?.preexisting).toBe(true);
+  expect(object.status?.origin).toBe("Adopted");
   const audit = scene.cluster.now(subscription);
   const next = scene.gateway.seed(EventSubscription.resource, {});
   await scene.resync(EventSubscription);

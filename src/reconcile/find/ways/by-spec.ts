@@ -1,30 +1,25 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
-import { entryIDIn, idFromSpec, setsNoModule } from "../../../objects/identity.ts";
-import { type Intent, openIntentOf } from "../../../objects/intent.ts";
-import {
-  isDeleting,
-  isObserveOnly,
-  isObserver,
-  isReconcileRequested,
-  type ManagedObject,
-} from "../../../objects/object.ts";
+import { idFromSpec, listedID, setsNoModule } from "../../../objects/identity.ts";
+import { openCreateOf } from "../../../objects/intent.ts";
+import { isDeleting, isObserveOnly, isReconcileRequested } from "../../../objects/object.ts";
 import {
   getRemote,
+  noteOrigin,
   type ReconcileContext,
   readRemote,
   remotesOf,
   requestOptions,
   retire,
-  retiringOf,
 } from "../../context.ts";
 import { refuseAdoption, remoteMissing } from "../../decide/conflicts.ts";
 import { holds } from "../../decide/holders.ts";
 import { ensureTakeable } from "../../decide/may-take.ts";
 import { resolveDesired } from "../../desired/desired.ts";
-import { forgetLeftEntry, isPreexisting, noteEntryOrigin } from "../../use/sharing.ts";
+import { type EntryContext, isEntry, isOfModules } from "../../features.ts";
+import { forgetLeftEntry, mayHaveEntry, noteEntryOrigin } from "../../use/sharing.ts";
 import { membersToRead } from "../module-origins.ts";
-import { findInterruptedCreate } from "./by-intent.ts";
+import { findInterruptedCreate } from "./by-create.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
 
 /**
@@ -33,21 +28,27 @@ import { getFromRightAccount } from "./by-status-id.ts";
  */
 export async function findBySpec(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, object, cluster } = context;
-  const id = idFromSpec(kind, object, cluster) ?? object.status?.id ?? interruptedDeletion(context);
+  const id = idFromSpec(kind, object, cluster) ?? object.status?.id;
   if (id === undefined) return unresolved(context);
-  if (kind.location.type !== "entry") await refuseHolders(context, id);
+  if (!isEntry(context)) await refuseHolders(context, id);
   await retireFormer(context, id);
-  await retireInterrupted(context, id);
-  const intent = unsettledIntent(context);
-  if (object.status?.id !== id && !intent?.signed) refuseEntryOfOthers(context, id);
+  const create = object.status?.id === id ? undefined : unsettledCreate(context);
+  if (isEntry(context) && object.status?.id !== id) refuseEntryOfOthers(context, id);
+  const find: Find = (all) => all().find((one) => one.id === id);
   const remote =
-    (await getByName(context, id)) ?? (intent && (await findInterruptedCreate(context, intent, withID(id))));
+    (await getByName(context, id)) ??
+    (create === undefined ? undefined : await findInterruptedCreate(context, create, { find }));
   if (!remote) return noteAbsence(context, id);
-  if (kind.location.type !== "entry") return remote;
-  if (intent?.signed) noteEntryOrigin(context, false);
-  else if (object.status?.id !== id) await noteFoundEntry(context, id);
-  else forgetLeftEntry(context, id);
+  if (isEntry(context)) await noteEntry(context, id, create);
   return remote;
+}
+
+/** `create`: the create that may have made the entry. */
+async function noteEntry(context: EntryContext, id: string, create: string | undefined): Promise<void> {
+  if (context.object.status?.id === id) return forgetLeftEntry(context, id);
+  if (create !== undefined && mayHaveEntry(context, id)) return noteOrigin(context, "Created", create);
+  await ensureTakeable(context, { id, way: "shared" });
+  noteEntryOrigin(context, id);
 }
 
 /** Modules of a route are taken with the first PUT. */
@@ -57,23 +58,12 @@ async function refuseHolders(context: ReconcileContext, id: string): Promise<voi
   await ensureTakeable(context, { id, way: takesNothing ? "held" : "set" });
 }
 
-async function noteFoundEntry(context: ReconcileContext, id: string): Promise<void> {
-  await ensureTakeable(context, { id, way: "shared" });
-  noteEntryOrigin(context, isPreexisting(context, id));
-}
-
 /**
  * Throws Blocked when the entry would change the list of a parent that others may own: one that is named by id, or by
  * an object that only observes.
  */
-function refuseEntryOfOthers(context: ReconcileContext, id: string): void {
-  const { kind, object, cluster } = context;
-  if (kind.location.type !== "entry" || isDeleting(object)) return;
-  const { parent } = kind.location;
-  const parentID = id.slice(0, id.indexOf("/"));
-  const { namespace } = object.metadata;
-  const isOurs = (other: ManagedObject) => other.metadata.namespace === namespace && !isObserver(other);
-  if (!cluster.othersWithRemoteID(parent, parentID, object).some(isOurs)) refuseAdoption(context, parentID);
+function refuseEntryOfOthers(context: EntryContext, id: string): void {
+  if (!isDeleting(context.object) && !mayHaveEntry(context, id)) refuseAdoption(context, listedID(context.kind, id));
 }
 
 function noteAbsence(context: ReconcileContext, id: string): undefined {
@@ -91,7 +81,7 @@ async function unresolved({ kind, object, cluster }: ReconcileContext): Promise<
 }
 
 async function getByName(context: ReconcileContext, id: string): Promise<Remote | undefined> {
-  const first = membersToRead(context, id);
+  const first = isOfModules(context) ? membersToRead(context, id) : [];
   if (first.length > 0) await remotesOf(context).read(id, requestOptions(context), first);
   const asked = isReconcileRequested(context.object);
   if (context.object.status?.id !== id) return (asked ? readRemote : getRemote)(context, id);
@@ -104,38 +94,15 @@ async function getByName(context: ReconcileContext, id: string): Promise<Remote 
  * is deleted.
  */
 async function retireFormer(context: ReconcileContext, id: string): Promise<void> {
-  const { id: before, preexisting } = context.object.status ?? {};
-  if (before === undefined || before === id || preexisting) return;
+  const { id: before, origin } = context.object.status ?? {};
+  if (before === undefined || before === id || origin === "Adopted") return;
   // A process that has just started knows no remote yet.
   await remotesOf(context).listed(0, requestOptions(context));
   if (remotesOf(context).cached(before)) retire(context, before);
 }
 
-/** The id of the entry that a create may have made whose outcome the status does not have. */
-function interruptedID(context: ReconcileContext): string | undefined {
-  const intent = unsettledIntent(context);
-  return intent?.signed ? entryIDIn(context.kind, intent.sent) : undefined;
-}
-
-/** Like `interruptedID`, for an object that is being deleted: the object of the parent may be gone by then. */
-const interruptedDeletion = (context: ReconcileContext): string | undefined =>
-  isDeleting(context.object) ? interruptedID(context) : undefined;
-
-/** Like `retireFormer`, for an entry whose create was not answered before its parent was recreated. */
-async function retireInterrupted(context: ReconcileContext, id: string): Promise<void> {
-  const intent = unsettledIntent(context);
-  const former = interruptedID(context);
-  if (!intent || former === undefined || former === id || retiringOf(context).includes(former)) return;
-  if (await findInterruptedCreate(context, intent, withID(former))) retire(context, former);
-}
-
-const withID =
-  (id: string): Find =>
-  (all) =>
-    all().find((remote) => remote.id === id);
-
-/** The intent of a create that may have been sent and whose outcome the status does not have. */
-function unsettledIntent({ object, record }: ReconcileContext): Intent | undefined {
-  const intent = openIntentOf(object);
-  return intent && !record.isCreateFutile(intent) ? intent : undefined;
+/** The create that may have been sent and whose outcome the status does not have. */
+function unsettledCreate({ object, record }: ReconcileContext): string | undefined {
+  const create = openCreateOf(object);
+  return create === undefined || record.isCreateFutile(create) ? undefined : create;
 }

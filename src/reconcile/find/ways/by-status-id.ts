@@ -77,10 +77,11 @@ async function getUpToDate(context: ReconcileContext, id: string): Promise<Remot
   const known = remotes.cached(id);
   const seconds = known && pollSeconds(context, known);
   if (isReconcileRequested(object)) return readRemote(context, id);
-  if (seconds === undefined || isDeleting(object) || kind.location.type !== "collection") return getRemote(context, id);
+  const collection = account.collectionOf(kind);
+  if (seconds === undefined || isDeleting(object) || !collection) return getRemote(context, id);
   const polled = remotes.allCached().filter((remote) => pollSeconds(context, remote) !== undefined).length;
   const since = clock.now() - (seconds * 1000) / 2;
-  return account.collection(kind.resource).getSince(id, since, polled, requestOptions(context));
+  return collection.getSince(id, since, polled, requestOptions(context));
 }
 
 const pollSeconds = (context: ReconcileContext, remote: Remote): number | undefined =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { DEADLINE_MS, Scene } from "../../../../test/fakes/reconcile/scene.ts";
+import { Scene } from "../../../../test/fakes/reconcile/scene.ts";
 import { ReservedDomain } from "../../../kinds/reserved-domain.ts";
 import { withOwnerMark } from "../../../objects/ownership.ts";
 
@@ -18,13 +18,12 @@ it.each([
   const theirs = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
   await scene.clock.advance(DAY_MS);
   if (restarts) scene.restart();
-  await scene.reconcile(object);
+  await scene.settle(object, 2);
   expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
 
   // another process does not know that the create was refused, and searches for what it may have made
   scene.restart();
-  await scene.clock.advance(2 * DEADLINE_MS);
-  await scene.reconcile(object);
+  await scene.settle(object, 2);
   expect(scene.idOf(object)).toBe("");
   expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
   scene.cluster.delete(object);
@@ -32,15 +31,18 @@ it.each([
   expect(scene.gateway.remote(ReservedDomain.resource, theirs.id)).toBeDefined();
 });
 
-it("a remote of its own that is found by its name gets the same origin as by its mark", async () => {
+it.each([
+  ["Created", "2026-01-01T00:00:00.000Z"],
+  ["Adopted", undefined],
+])("a remote of its own that is found by its name is %s, as its mark says", async (origin, create) => {
   const scene = new Scene();
   scene.gateway.unique["reserved_domains"] = "domain";
-  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
+  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web", create });
   // with another region, it is not taken by its mark alone
   const { id } = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", region: "eu", metadata });
   await scene.clock.advance(DAY_MS);
   const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com", region: "us" });
-  expect(scene.cluster.now(object).status).toMatchObject({ id, origin: "Created" });
+  expect(scene.cluster.now(object).status).toMatchObject({ id, origin });
 });
 
 it("a remote with its own mark is not taken from another object that has it by now, which is named", async () => {
@@ -51,6 +53,6 @@ it("a remote with its own mark is not taken from another object that has it by n
   const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
   expect(scene.idOf(object)).toBe("");
   expect(scene.reason(object)).toBe(
-    `OwnershipConflict: Delete this object, or ReservedDomain team-a/other, which has ${scene.idOf(other)}`,
+    `OwnershipConflict: Delete this object, or ask for a release by ReservedDomain team-a/other, which has ${scene.idOf(other)}`,
   );
 });

@@ -7,9 +7,9 @@ import { TunnelGroupBackend } from "../../../kinds/tunnel-group-backend.ts";
 
 const MINUTE_MS = 60_000;
 
-const markless = [
-  { how: "all it was made of", kind: TunnelGroupBackend, spec: { labels: { app: "db" }, metadata: "opaque" } },
-  { how: "its natural key", kind: ReservedDomain, spec: { domain: "a.example.com", metadata: "opaque" } },
+const unmarkable = [
+  { how: "one of many alike", kind: TunnelGroupBackend, spec: { labels: { app: "db" }, metadata: "opaque" } },
+  { how: "a name", kind: ReservedDomain, spec: { domain: "a.example.com", metadata: "opaque" } },
 ];
 
 describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (minutes) => {
@@ -32,12 +32,12 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
     scene.gateway.calendar = () => new Date(scene.clock.date().getTime() + ahead);
   });
 
-  describe.each(markless)("a create without a mark, found again by $how", ({ kind, spec }) => {
+  describe.each(unmarkable)("a create for $how", ({ kind, spec }) => {
     it("is found, also by a process whose clock differs", async () => {
       scene.gateway.loseAnswer("create");
       const object = await scene.apply(kind, "one", spec);
       restartWithClock(7);
-      await scene.reconcile(object);
+      await scene.settle(object, 2);
       expect(scene.condition(object, "Ready")?.status).toBe("True");
       expect(scene.cluster.now(object).status).toMatchObject({ origin: "Created" });
       expect(remotes(kind)).toHaveLength(1);
@@ -58,7 +58,7 @@ describe.each([-10, 10])("where the clock of the service is %d minutes ahead", (
   });
 
   it("a create is not sent again before it is settled, whatever the clock of the next process says", async () => {
-    const [{ kind, spec }] = markless as [(typeof markless)[0]];
+    const [{ kind, spec }] = unmarkable as [(typeof unmarkable)[0]];
     scene.gateway.swallow("create");
     const object = await scene.apply(kind, "one", spec);
     restartWithClock(7);

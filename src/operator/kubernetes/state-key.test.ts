@@ -6,15 +6,15 @@ import { until } from "../../../test/fakes/runtime/until.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { INTENT_KEY_SECRET } from "../../schema/contract.ts";
-import { IntentKey } from "./intent-key.ts";
+import { STATE_SECRET } from "../../schema/contract.ts";
+import { StateKey } from "./state-key.ts";
 
 const SECRETS = "v1/secrets";
-const stored = `own/${INTENT_KEY_SECRET}`;
+const stored = `own/${STATE_SECRET}`;
 
 let server: FakeApiServer;
 let client: KubeClient;
-let keys: IntentKey[];
+let keys: StateKey[];
 let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
@@ -25,8 +25,8 @@ beforeEach(async () => {
 
 afterEach(() => Promise.all(keys.map((key) => key.stop())));
 
-function start(): IntentKey {
-  const key = new IntentKey({ client, namespace: "own", clock: systemClock, log, random: () => 0 });
+function start(): StateKey {
+  const key = new StateKey({ client, namespace: "own", clock: systemClock, log, random: () => 0 });
   keys.push(key);
   key.start();
   return key;
@@ -36,18 +36,18 @@ const secret = (more: Record<string, unknown>): KubeObject =>
   server.storage.create(SECRETS, {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { namespace: "own", name: INTENT_KEY_SECRET },
+    metadata: { namespace: "own", name: STATE_SECRET },
     ...more,
   });
 
 const writes = () => server.received.filter(({ method }) => method !== "GET");
 
-async function exported(key: IntentKey): Promise<string> {
+async function exported(key: StateKey): Promise<string> {
   await key.synced;
   return key.value.export().toString("base64");
 }
 
-describe("the key that signs intents", () => {
+describe("the key for digests", () => {
   it("is made once, of 32 random bytes, in a Secret that nobody can change", async () => {
     const value = await exported(start());
     expect(Buffer.from(value, "base64")).toHaveLength(32);
@@ -73,7 +73,7 @@ describe("the key that signs intents", () => {
       return answer;
     };
     const create: KubeClient["create"] = (type, object, options) => client.create(type, object, options);
-    const key = new IntentKey({ client: { get, create }, namespace: "own", clock: systemClock, log });
+    const key = new StateKey({ client: { get, create }, namespace: "own", clock: systemClock, log });
     keys.push(key);
     key.start();
     expect(await exported(key)).toBe(theirs);
@@ -82,7 +82,7 @@ describe("the key that signs intents", () => {
   it("appears in no log line", async () => {
     const value = await exported(start());
     expect(JSON.stringify(log.lines)).not.toContain(value);
-    expect(JSON.stringify(log.lines)).toContain(INTENT_KEY_SECRET);
+    expect(JSON.stringify(log.lines)).toContain(STATE_SECRET);
   });
 });
 
@@ -98,7 +98,7 @@ describe("a Secret without a complete key", () => {
     const key = start();
     await until(() => key.problem !== undefined);
     expect(key.reason).toBe(
-      `Secret own/${INTENT_KEY_SECRET}: restore it from a backup, or delete it so that a new key is made: its member "key" is not a key of 32 bytes`,
+      `Secret own/${STATE_SECRET}: restore it from a backup, or delete it so that a new key is made: its member "key" is not a key of 32 bytes`,
     );
     expect(writes()).toEqual([]);
     server.storage.delete(SECRETS, stored);
@@ -112,7 +112,7 @@ it("names a missing right, and continues when it is granted", async () => {
   const key = start();
   await until(() => key.problem !== undefined);
   expect(key.reason).toContain(
-    `Secret own/${INTENT_KEY_SECRET}: grant the operator's service account get and patch on this Secret, and create on Secrets in namespace own: it keeps there the key that signs create intents`,
+    `Secret own/${STATE_SECRET}: grant the operator's service account get and patch on this Secret, and create on Secrets in namespace own: it keeps there the key for digests of API keys`,
   );
   server.forbidden.delete("own");
   await key.synced;

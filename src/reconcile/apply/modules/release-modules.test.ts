@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
-import type { Module } from "../../gateway/resource.ts";
-import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
-import type { ManagedObject } from "../../objects/object.ts";
-import { Outdated } from "../../objects/reconcile-error.ts";
-import { reconcile } from "../reconcile.ts";
+import { RESYNC_SECONDS, Scene } from "../../../../test/fakes/reconcile/scene.ts";
+import type { Module } from "../../../gateway/resource.ts";
+import { HTTPSEdgeRoute } from "../../../kinds/https-edge-route.ts";
+import type { ManagedObject } from "../../../objects/object.ts";
+import { Outdated } from "../../../objects/reconcile-error.ts";
+import { reconcile } from "../../reconcile.ts";
 
 const { resource } = HTTPSEdgeRoute;
 const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };

@@ -4,7 +4,7 @@ import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isAlreadyExists, isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { INTENT_KEY_SECRET } from "../../schema/contract.ts";
+import { STATE_SECRET } from "../../schema/contract.ts";
 import { secrets } from "./resource-types.ts";
 import { StartStep } from "./start-step.ts";
 
@@ -15,7 +15,7 @@ const MEMBER = "key";
 
 type SecretObject = KubeObject & { data?: Record<string, string>; immutable?: true };
 
-export interface IntentKeyOptions {
+export interface StateKeyOptions {
   client: Pick<KubeClient, "get" | "create">;
   /** The operator's own namespace. */
   namespace: string;
@@ -25,28 +25,28 @@ export interface IntentKeyOptions {
 }
 
 /**
- * The key that signs create intents. The first process creates it in a Secret. If several processes start at once, all
+ * The key for the digests of API keys and tokens. The first process creates it in a Secret. If several processes start at once, all
  * use the key that was stored first. A Secret with an incomplete key is never replaced, because its original key is
  * unknown.
  */
-export class IntentKey extends StartStep<KeyObject> {
-  constructor({ client, namespace, clock, log, random }: IntentKeyOptions) {
+export class StateKey extends StartStep<KeyObject> {
+  constructor({ client, namespace, clock, log, random }: StateKeyOptions) {
     super({
-      what: "the key that signs create intents",
+      what: "the key for digests of API keys",
       clock,
       log,
       random,
-      where: `Secret ${namespace}/${INTENT_KEY_SECRET}`,
+      where: `Secret ${namespace}/${STATE_SECRET}`,
       async run(signal) {
         const key = await readOrMake(client, namespace, signal);
-        log.info({ namespace, secret: INTENT_KEY_SECRET }, "Create intents are signed with the key of this Secret");
+        log.info({ namespace, secret: STATE_SECRET }, "Digests of API keys are made with the key of this Secret");
         return key;
       },
     });
   }
 }
 
-type Client = IntentKeyOptions["client"];
+type Client = StateKeyOptions["client"];
 
 async function readOrMake(client: Client, namespace: string, signal: AbortSignal): Promise<KeyObject> {
   try {
@@ -54,18 +54,15 @@ async function readOrMake(client: Client, namespace: string, signal: AbortSignal
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const rights = `get and patch on this Secret, and create on Secrets in namespace ${namespace}`;
-    throw new Error(
-      `grant the operator's service account ${rights}: it keeps there the key that signs create intents`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`grant the operator's service account ${rights}: it keeps there the key for digests of API keys`, {
+      cause: error,
+    });
   }
 }
 
 async function read(client: Client, namespace: string, signal: AbortSignal): Promise<SecretObject | undefined> {
   try {
-    return await client.get<SecretObject>(secrets, { namespace, name: INTENT_KEY_SECRET }, { signal });
+    return await client.get<SecretObject>(secrets, { namespace, name: STATE_SECRET }, { signal });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -76,7 +73,7 @@ async function make(client: Client, namespace: string, signal: AbortSignal): Pro
   const secret: SecretObject = {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { namespace, name: INTENT_KEY_SECRET },
+    metadata: { namespace, name: STATE_SECRET },
     data: { [MEMBER]: randomBytes(KEY_BYTES).toString("base64") },
     immutable: true,
   };

@@ -4,3 +4,6 @@
  */
 export const withArticle = (noun: string): string =>
   `${/^(?:[AEIOUaeiou]|[FHLMNRSX](?=[A-Z]))/.test(noun) ? "an" : "a"} ${noun}`;
+
+/** A number before its noun, such as `1 object` and `2 objects`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

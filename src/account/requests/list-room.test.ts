@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { ListRoom, type Reading, sizeOf } from "./list-room.ts";
+
+const MIB = 1024 * 1024;
+
+/** Whether an answer of so much fits into a list under way. */
+function fits(reading: Reading, mib: number): boolean {
+  try {
+    reading.onAnswer(mib * MIB);
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ reason: "UnexpectedResponse", message: "Do this: there is no room for the list" });
+    return false;
+  }
+}
+
+describe("lists of all accounts have one room", () => {
+  const roomOf = (mib: number) => {
+    const room = new ListRoom({ bytes: mib * MIB, way: "Do this" });
+    const begin = (list: string) => room.begin(list, "the list");
+    /** A list of about this size is read and kept. */
+    const keep = (list: string, mib: number) => {
+      const reading = begin(list);
+      expect(fits(reading, mib)).toBe(true);
+      reading.add("x".repeat(mib * MIB));
+      reading.keep();
+    };
+    return { room, begin, keep };
+  };
+
+  test("a list takes half of what the others leave", () => {
+    const { begin, keep } = roomOf(64);
+    expect([fits(begin("one"), 33), fits(begin("one"), 32)]).toEqual([false, true]);
+    keep("one", 32);
+    expect([fits(begin("other"), 17), fits(begin("other"), 16)]).toEqual([false, true]);
+    keep("other", 16);
+    expect([fits(begin("third"), 9), fits(begin("third"), 8)]).toEqual([false, true]);
+  });
+
+  test("pages that arrive count, before anything is read in them", () => {
+    const { begin } = roomOf(64);
+    const one = begin("one");
+    expect(fits(one, 32)).toBe(true);
+    expect([fits(begin("other"), 17), fits(begin("other"), 16)]).toEqual([false, true]);
+    one.fail(new Error("ended"));
+    expect(fits(begin("third"), 17)).toBe(true);
+  });
+
+  test("a list that was read can be read again, and a small one always", () => {
+    const { room, begin, keep } = roomOf(8);
+    keep("one", 4);
+    keep("other", 2);
+    expect([fits(begin("one"), 5), fits(begin("one"), 4)]).toEqual([false, true]);
+    keep("third", 1);
+    expect([fits(begin("third"), 2), fits(begin("fourth"), 1)]).toEqual([false, true]);
+    room.release("one");
+    room.release("other");
+    expect(fits(begin("third"), 3)).toBe(true);
+  });
+
+  test("of a page with much that is not kept, only what is kept counts in the end", () => {
+    const { begin } = roomOf(64);
+    const one = begin("one");
+    expect(fits(one, 30)).toBe(true);
+    one.add("small");
+    one.keep();
+    const other = begin("other");
+    expect(fits(other, 31)).toBe(true);
+    other.fail(new Error("ended"));
+    expect(fits(begin("one"), 30)).toBe(true);
+  });
+
+  describe("pages of which nothing is kept, each nearly half of the room", () => {
+    const names = Array.from({ length: 10 }, (_, index) => `list ${index}`);
+    const readInTurn = () => {
+      const { begin, keep } = roomOf(64);
+      for (const name of names) {
+        const reading = begin(name);
+        expect(fits(reading, 31)).toBe(true);
+        reading.add("small");
+        reading.keep();
+      }
+      return { begin, keep };
+    };
+
+    test("do not arrive all at once, and each can be read again when no other arrives", () => {
+      const { begin } = readInTurn();
+      const readings = names.map(begin);
+      expect(readings.filter((reading) => fits(reading, 31))).toHaveLength(1);
+      for (const reading of readings) reading.fail(new Error("ended"));
+      for (const name of names) {
+        const reading = begin(name);
+        expect(fits(reading, 31)).toBe(true);
+        reading.fail(new Error("ended"));
+      }
+    });
+
+    test("can be read again when the others have grown, but then less of them can be kept", () => {
+      const { begin, keep } = readInTurn();
+      keep("list 0", 31);
+      const second = begin("list 1");
+      expect(fits(second, 31)).toBe(true);
+      expect(() => second.add("x".repeat(31 * MIB))).toThrow("there is no room for the list");
+      expect(second.fail(new Error("ended"))).toMatchObject({ reason: "UnexpectedResponse" });
+      keep("list 1", 16);
+      const third = begin("list 2");
+      expect([fits(third, 31), fits(begin("list 3"), 31)]).toEqual([true, false]);
+    });
+  });
+
+  test("the reason is that there is no room, whatever the failure of the request says", async () => {
+    const { room } = roomOf(8);
+    const reading = room.read("one", "the list", async (reading) => {
+      fits(reading, 5);
+      throw new Error("the answer was cut off");
+    });
+    await expect(reading).rejects.toThrow("there is no room for the list");
+  });
+});
+
+test("the size of a value is at least that of its texts, at any depth", () => {
+  const large = "x".repeat(MIB);
+  expect(sizeOf(large)).toBeGreaterThanOrEqual(MIB);
+  expect(sizeOf({ policy: { inbound: [{ config: { a: [large, large], [large]: null } }] } })).toBeGreaterThan(3 * MIB);
+  expect(sizeOf(Array(1000).fill(1))).toBeGreaterThan(8000);
+  expect(sizeOf(undefined)).toBeLessThan(100);
+});

@@ -1,0 +1,37 @@
+import { type Node, readyOf } from "../graph/graph.ts";
+import { isStalled } from "../status/summary.ts";
+
+/** What is not Ready, by its condition. One that nobody has looked at says nothing. */
+const isTroubled = (node: Node): boolean => !["True", ""].includes(readyOf(node).status);
+
+/**
+ * For each node that is Ready itself, the worst of those that it leads to: one that needs a person before one that waits,
+ * and of these the nearest. `below`: what a node leads to.
+ */
+export function troublesOf(nodes: readonly Node[], below: (node: Node) => readonly Node[]): ReadonlyMap<Node, Node> {
+  const above = new Map<Node, Node[]>();
+  for (const node of nodes)
+    for (const one of below(node)) {
+      const users = above.get(one);
+      if (users) users.push(node);
+      else above.set(one, [node]);
+    }
+  const found = new Map<Node, Node>();
+  const troubled = nodes.filter(isTroubled);
+  const [stalled, others] = [true, false].map((isFirst) =>
+    troubled.filter(({ object }) => (object !== undefined && isStalled(object)) === isFirst),
+  );
+  for (const worst of [stalled, others]) spread(worst ?? [], above, found);
+  return new Map([...found].filter(([node]) => readyOf(node).status === "True"));
+}
+
+/** The nearest come first, since those above are looked at in turn. What has its worst keeps it. */
+function spread(troubled: readonly Node[], above: ReadonlyMap<Node, Node[]>, found: Map<Node, Node>): void {
+  const open = troubled.map((node) => ({ node, trouble: node }));
+  for (const { node, trouble } of open)
+    for (const user of above.get(node) ?? []) {
+      if (found.has(user)) continue;
+      found.set(user, trouble);
+      open.push({ node: user, trouble });
+    }
+}
