@@ -122,9 +122,17 @@ const whatIsThere = (state: RemoteState): Partial<Status> => ({
 
 const whoseItIs = (state: RemoteState): Partial<Status> => ({
   ...(state.holds !== undefined && { holds: state.holds ? undefined : false }),
-  ...(state.origin && { origin: state.origin }),
-  ...(state.created !== undefined && { created: state.created || undefined }),
+  ...originOf(state),
   ...marksOf(state),
+});
+
+/**
+ * Only together with the id. A search knows the create before the reconcile has the remote, and a status with the create
+ * alone would say that its outcome is known: a deletion would leave the remote.
+ */
+const originOf = ({ remote, origin, created }: RemoteState): Partial<Status> => ({
+  ...(remote && origin && { origin }),
+  ...(remote && created !== undefined && { created: created || undefined }),
 });
 
 const marksOf = ({ owner, formerOwner, refusedMark, refusedRequest }: RemoteState): Partial<Status> => ({

@@ -40,6 +40,8 @@ export class FakeCluster implements Cluster {
   readonly kindsDeleting = new Set<string>();
   /** Called before each write of the operator. An error that it throws is the outcome of the write. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
+  /** Called when the API server is asked for the GatewayAccount of an object. An error that it throws is the answer. */
+  beforeAsk: () => void = () => {};
   readonly kinds: readonly Kind[];
   readonly #clock: Clock;
   readonly #objects = new Map<string, ManagedObject>();
@@ -194,7 +196,7 @@ export class FakeCluster implements Cluster {
 
   mayAdopt = (_: ManagedObject): boolean => true;
 
-  ensureDefaultKnown = async (_: ManagedObject): Promise<void> => {};
+  ensureDefaultKnown = async (_: ManagedObject): Promise<void> => this.beforeAsk();
 
   /** Who uses a key, by the digest of its value. */
   readonly keyUsers = new Map<string, KeyUser[]>();

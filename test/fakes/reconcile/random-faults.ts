@@ -1,6 +1,6 @@
 import { Retry } from "../../../src/objects/reconcile-error.ts";
 import type { Kind } from "../../../src/schema/define.ts";
-import type { faults, verbs, writes } from "./random-steps.ts";
+import type { faults, refusals, verbs } from "./random-steps.ts";
 import { resources } from "./random-subjects.ts";
 import { DEADLINE_MS, type Scene } from "./scene.ts";
 
@@ -41,24 +41,27 @@ export class Faults {
     else gateway.refuse(verb, Number(how));
   }
 
-  killAt(write: (typeof writes)[number]): void {
+  killAt(write: (typeof refusals)[number]): void {
     this.#scene.cluster.beforeWrite = (now) => {
       if (now === write) throw new Killed();
     };
   }
 
-  /** The API server is overloaded and refuses the next writes of this type. */
-  refuse(write: (typeof writes)[number], times: number): void {
+  /** The API server is overloaded and refuses the next requests of this type. */
+  refuse(refused: (typeof refusals)[number], times: number): void {
+    const { cluster } = this.#scene;
     let left = times;
-    this.#scene.cluster.beforeWrite = (now) => {
-      if (now !== write || left === 0) return;
+    cluster.beforeWrite = (now) => {
+      if (now !== refused || left === 0) return;
       left -= 1;
       throw new Retry("Pending", "Waiting for the Kubernetes API");
     };
+    cluster.beforeAsk = () => void cluster.beforeWrite("ask");
   }
 
   end(): void {
     this.#scene.cluster.beforeWrite = () => {};
+    this.#scene.cluster.beforeAsk = () => {};
     this.#scene.gateway.forgetFaults();
   }
 

@@ -4,6 +4,8 @@ import { subjects } from "./random-subjects.ts";
 
 export const verbs = ["create", "get", "update", "delete", "list"] as const;
 export const writes = ["annotate", "writeStatus", "removeFinalizer"] as const;
+/** What an overloaded API server refuses: `ask` is the question for the GatewayAccount of an object. */
+export const refusals = [...writes, "ask"] as const;
 /** Of a fault in two words, the first says what becomes of the request, and the second is the status of its answer. */
 export const faults = [
   ...["late", "late 408", "lost", "swallowed", "unsent", "unreadable", "done 400", "done 408", "done 429"],
@@ -40,7 +42,7 @@ const steps = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant("refuse"),
-      write: fc.constantFrom(...writes),
+      write: fc.constantFrom(...refusals),
       times: fc.integer({ min: 1, max: 3 }),
     }),
   },
@@ -252,7 +254,7 @@ export type Step = { do: string } & Partial<{
   retain: boolean;
   verb: (typeof verbs)[number];
   how: (typeof faults)[number];
-  write: (typeof writes)[number];
+  write: (typeof refusals)[number];
   times: number;
   seconds: number;
   player: Player;

@@ -10,7 +10,7 @@ import { TunnelGroupBackend } from "../../../kinds/tunnel-group-backend.ts";
 import { maxProcessingMs } from "../../../objects/intent.ts";
 import type { ManagedObject } from "../../../objects/object.ts";
 import { withOwnerMark } from "../../../objects/ownership.ts";
-import { Outdated } from "../../../objects/reconcile-error.ts";
+import { Outdated, Retry } from "../../../objects/reconcile-error.ts";
 
 let scene: Scene;
 
@@ -262,6 +262,36 @@ it("a create whose answer was lost is searched for, also if one that made nothin
   const object = scene.cluster.apply(IPPolicy, "office");
   for (let count = 0; count < 3; count += 1) await scene.reconcile(object);
   expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+});
+
+// 2.14: the search has named the create, and the reconcile ends before it has the remote.
+describe("a create that is found while something else is refused", () => {
+  async function foundInVain(): Promise<ManagedObject> {
+    scene.gateway.loseAnswer("create");
+    const object = await scene.apply(IPPolicy, "office", { description: "first", metadata: '{"team": "a"}' });
+    scene.cluster.beforeAsk = () => {
+      throw new Retry("Pending", "Waiting for the Kubernetes API");
+    };
+    await scene.reconcile(object);
+    scene.cluster.beforeAsk = () => {};
+    expect(scene.cluster.now(object).status).not.toHaveProperty("id");
+    return object;
+  }
+
+  it("stays open in the status, so that a deletion takes what it made", async () => {
+    const object = await foundInVain();
+    await scene.deleteAndSettle(object);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+  });
+
+  it("stays open in the status, so that an edit takes out what it has sent", async () => {
+    const object = await foundInVain();
+    scene.cluster.apply(IPPolicy, "office", { metadata: '{"team": "a"}' });
+    await scene.settle(object);
+    const [remote, ...more] = scene.gateway.remotesOf(IPPolicy.resource);
+    expect([remote?.id, more]).toEqual([scene.idOf(object), []]);
+    expect(remote?.["description"] || undefined).toBeUndefined();
+  });
 });
 
 describe("an object that was restored from a backup without its status", () => {
