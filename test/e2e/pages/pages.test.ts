@@ -95,9 +95,11 @@ afterAll(async () => {
 // each step stands on the one before
 let isBroken = false;
 beforeEach(({ skip }) => skip(isBroken, "an earlier step failed"));
-afterEach(({ task }) => {
+afterEach(async ({ task }) => {
   isBroken ||= task.result?.state === "fail";
-  if (task.result?.state === "fail") console.error(kubelet.output);
+  if (task.result?.state !== "fail") return;
+  const there = await kubectl("get", "tunnelgateway,pods,leases,namespaces", "-A", "-o", "wide").catch(String);
+  console.error(`${kubelet.output}\n${there}`);
 });
 
 const kubectl = async (...args: string[]) => (await cluster.kubectlRun(args)).stdout;

@@ -32,6 +32,8 @@ export class Kubelet implements AsyncDisposable {
   readonly #server: string;
   readonly #logs: Server;
   readonly #running = new Map<string, Pod>();
+  /** Pods that are being started, probed or stopped. None of them holds up another. */
+  readonly #busy = new Map<string, Promise<void>>();
   readonly #outputs = new Map<string, readonly string[]>();
   /** When a pod was refused last, by its uid: it is tried again, because what it lacks may come. */
   readonly #refused = new Map<string, number>();
@@ -65,6 +67,7 @@ export class Kubelet implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended = true;
     await this.#loops;
+    await Promise.all(this.#busy.values());
     await Promise.all([...this.#running.values()].map((pod) => pod[Symbol.asyncDispose]()));
     this.#logs.close();
     await this.#transport.close();
@@ -113,8 +116,17 @@ export class Kubelet implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { items } = await this.#client.listAll(pods);
-    await Promise.allSettled(items.map((pod) => this.#see(pod)));
+    const { items } = await this.#client.listAll<KubeJSON>(pods);
+    for (const pod of items) {
+      const { uid } = pod.metadata;
+      if (this.#busy.has(uid)) continue;
+      // A change by another client in the meantime is seen in the next round.
+      const seen = this.#see(pod).catch(() => undefined);
+      this.#busy.set(
+        uid,
+        seen.finally(() => this.#busy.delete(uid)),
+      );
+    }
   }
 
   async #see(pod: KubeJSON): Promise<void> {
@@ -124,7 +136,7 @@ export class Kubelet implements AsyncDisposable {
     if (!pod.spec.nodeName) return this.#bind(pod);
     if (["Succeeded", "Failed"].includes(pod.status.phase)) return;
     if (!process) return this.#run(pod);
-    if (process.exitCode === null) return this.#tell(pod, await process.isReady(pod.spec.containers[0]));
+    if (process.isRunning) return this.#tell(pod, await process.isReady(pod.spec.containers[0]));
     return this.#tellEnd(pod, process);
   }
 
@@ -155,7 +167,7 @@ export class Kubelet implements AsyncDisposable {
   }
 
   async #stop({ metadata: { namespace, name, uid } }: KubeJSON, process: Pod | undefined): Promise<void> {
-    if (process?.exitCode === null) await process.stop();
+    if (process?.isRunning) await process.stop();
     await process?.[Symbol.asyncDispose]();
     this.#running.delete(uid);
     const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, preconditions: { uid } };

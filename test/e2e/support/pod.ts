@@ -24,6 +24,11 @@ export class PodRefused extends Error {
   override readonly name = "PodRefused";
 }
 
+const PROBE_MS = 5000;
+
+/** Kubernetes gives 30 seconds to a pod that does not say. */
+const graceMsOf = ({ terminationGracePeriodSeconds = 30 }: KubeJSON): number => terminationGracePeriodSeconds * 1000;
+
 /** With a read-only root, a program that writes to a file ends as it would in a container. */
 const READ_ONLY = ["--permission", "--allow-fs-read=*"];
 
@@ -63,16 +68,25 @@ export class Pod implements AsyncDisposable {
     return this.lines.join("\n");
   }
 
-  /** Null while it runs. */
-  get exitCode(): number | null {
-    return this.#running.exitCode;
+  get isRunning(): boolean {
+    return this.#running.isRunning;
+  }
+
+  /** How it ended: its exit code or signal, in words. */
+  get how(): string {
+    return this.#running.how;
+  }
+
+  /** As a node reports it: 137 when a signal ended it. Call it when it does not run any more. */
+  get exitCode(): number {
+    return this.#running.exitCode ?? 137;
   }
 
   /** Whether its readiness probe succeeds. */
   async isReady({ readinessProbe }: KubeJSON): Promise<boolean> {
     if (!readinessProbe) return true;
     const url = `http://127.0.0.1:${this.#port}${readinessProbe.httpGet.path}`;
-    return fetch(url).then(
+    return fetch(url, { signal: AbortSignal.timeout(PROBE_MS) }).then(
       ({ ok }) => ok,
       () => false,
     );
@@ -112,8 +126,11 @@ export class Pod implements AsyncDisposable {
     return this.#running.exited();
   }
 
-  stop(): Promise<number | null> {
-    return this.#running.stop();
+  /** Asks it to end, and kills it when its grace period is over. */
+  async stop(): Promise<void> {
+    const ended = this.#running.stop();
+    const kill = setTimeout(() => this.#running.signal("SIGKILL"), graceMsOf(this.#options.spec));
+    await ended.finally(() => clearTimeout(kill));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
