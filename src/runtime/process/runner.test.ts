@@ -127,6 +127,39 @@ describe("run", () => {
     expect(did).not.toContain("release");
   });
 
+  it.each([
+    [
+      "A watch",
+      { informers: [{ start: () => {}, synced: Promise.resolve(), stop: () => new Promise<void>(() => {}) }] },
+    ],
+    ["The writer of events", { recorder: { close: () => new Promise<void>(() => {}) } }],
+    ["A connection", { close: [() => new Promise<void>(() => {})] }],
+  ] satisfies [string, Parts][])("exits when a part does not close: %s", async (part, stuck) => {
+    const log = recordingLogger();
+    const code = run({ ...parts(), ...stuck }, { log, clock, process: proc });
+    synced.resolve();
+    elected.resolve();
+    await settle();
+    drained.resolve();
+    proc.emit("SIGTERM");
+    await clock.advance(19_999);
+    expect(proc.exits).toEqual([]);
+    await clock.advance(1);
+    expect(proc.exits).toEqual([1]);
+    expect(await code).toBe(1);
+    expect(String(log.lines.at(-1)?.fields["error"])).toBe(`Error: ${part} did not close within 20 s`);
+  });
+
+  it("gives up the lease when preparations do not end", async () => {
+    const preparation = { start: () => {}, synced: Promise.resolve(), stop: () => new Promise<void>(() => {}) };
+    const [code] = await started({ ...parts(), preparations: [preparation] });
+    drained.resolve();
+    proc.emit("SIGTERM");
+    await clock.advance(32_000);
+    expect(await code).toBe(1);
+    expect(did).toContain("stop election");
+  });
+
   it("stops before anything was synced", async () => {
     const code = begin();
     await settle();

@@ -48,7 +48,8 @@ export interface RunOptions {
  *
  * Stop, at SIGTERM or SIGINT: controllers take no more work. Running work has the grace period to end, and is then
  * aborted. Informers stop, events are written, health closes. The lease is released, unless work is still running.
- * Connections close.
+ * Connections close. A part that does not close in 20 seconds ends the process, and the lease expires: a process that
+ * waited for it would renew the lease and do nothing.
  *
  * A second signal, a lost lease or an unhandled error ends the process at once, without these steps.
  */
@@ -60,6 +61,9 @@ export async function run(parts: Parts, options: RunOptions): Promise<number> {
  * Signals this close together count as one: npm passes Ctrl-C on to a process that the terminal has sent it to already.
  */
 const SAME_SIGNAL_MS = 1_000;
+
+/** The longest that the parts may take to close, after running work has ended. */
+const CLOSING_MS = 20_000;
 
 class Run {
   readonly #parts: Parts;
@@ -73,6 +77,8 @@ class Run {
   readonly #hardStop = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
   #signalledAt = Number.NEGATIVE_INFINITY;
+  /** The part that is closing, for the log. */
+  #closing = "";
 
   constructor(parts: Parts, { log, clock = systemClock, graceSeconds = 30, process: given, signal }: RunOptions) {
     this.#parts = parts;
@@ -126,23 +132,37 @@ class Run {
   }
 
   async #shutDown(): Promise<boolean> {
-    const { health, informers = [], elector, preparations = [], recorder, close = [] } = this.#parts;
     this.#stop.abort();
-    await Promise.all(preparations.map((preparation) => preparation.stop()));
     const drained = await this.#drain();
-    await Promise.all(informers.map((informer) => informer.stop()));
-    await recorder?.close();
-    await health?.close();
-    await (drained ? elector?.release() : elector?.stop());
-    for (const closing of close) await closing();
-    this.#log.info({ drained }, "Stopped");
-    return drained;
+    if (await this.#within(CLOSING_MS, this.#close(drained))) {
+      this.#log.info({ drained }, "Stopped");
+      return drained;
+    }
+    this.#exitAtOnce(new Error(`${this.#closing} did not close within ${CLOSING_MS / 1000} s`), "Could not stop");
+    return false;
+  }
+
+  async #close(drained: boolean): Promise<void> {
+    const { health, informers = [], elector, recorder, close = [] } = this.#parts;
+    const steps: [string, () => Promise<unknown> | undefined][] = [
+      ["A watch", () => Promise.all(informers.map((informer) => informer.stop()))],
+      ["The writer of events", () => recorder?.close()],
+      ["The server of probes and metrics", () => health?.close()],
+      ["The leader election", () => (drained ? elector?.release() : elector?.stop())],
+      ...close.map((closing): [string, () => Promise<unknown>] => ["A connection", closing]),
+    ];
+    for (const [part, closing] of steps) {
+      this.#closing = part;
+      await closing();
+    }
   }
 
   /** False when work did not end in the grace period. Aborted work has two more seconds to end. */
   async #drain(): Promise<boolean> {
-    const drains = (this.#parts.controllers ?? []).map((controller) => controller.drain());
-    const work = Promise.all([...drains, this.#background]);
+    const { preparations = [], controllers = [] } = this.#parts;
+    const prepared = preparations.map((preparation) => preparation.stop());
+    const drains = controllers.map((controller) => controller.drain());
+    const work = Promise.all([...prepared, ...drains, this.#background]);
     if (await this.#within(this.#grace, work)) return true;
     this.#log.warn({ graceSeconds: this.#grace / 1000 }, "Aborting work that did not end in time");
     this.#hardStop.abort(new Error("The operator is stopping"));
