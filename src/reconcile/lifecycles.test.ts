@@ -42,12 +42,23 @@ test.each(["ReservedDomain", "IPPolicy", "HTTPSEdgeRoute", "EventSource"])("what
   await expect(`${[...messages].sort().join("\n")}\n`).toMatchFileSnapshot(`goldens/messages-${name}.txt`);
 });
 
-/** The lines of each kind; kinds with the same lines together. */
+/** What a message advises to delete or remove: its words up to the next comma or colon. */
+const deletionsIn = (message: string): string[] => message.match(/\b(?:[Dd]elete|[Rr]emove)\b[^,:]*/g) ?? [];
+
+/**
+ * Whether it is in another namespace, and so may be run by somebody else: a message names it `namespace/name`. In the own
+ * namespace that is `Kind "name"`.
+ */
+const isOfOthers = (words: string): boolean => /(?<![.\w-])[a-z0-9-]+\/[a-z0-9-]+/.test(words);
+
+/** The lines of each kind; kinds with the same lines together. No message may tell to delete what others may run. */
 async function traces({ run, only = () => true, options }: Scenario): Promise<string> {
   const byTrace = new Map<string, string[]>();
   for (const kind of kinds.filter(only)) {
     const stage = new Stage(kind, options);
     await run(stage);
+    const advised = [...stage.messages].flatMap(deletionsIn);
+    expect(advised.filter(isOfOthers), kind.kind).toEqual([]);
     const trace = stage.lines.join("\n");
     byTrace.set(trace, [...(byTrace.get(trace) ?? []), kind.kind]);
   }
