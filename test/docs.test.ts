@@ -56,6 +56,12 @@ test.each([...pages])("every path of a source file in backticks leads somewhere:
   expect(paths.filter((path) => find(path.replace(/<\w+>/g, "*")).length === 0)).toEqual([]);
 });
 
+test("comments of the examples fit into 80 columns, as a terminal and a page show them", () => {
+  const comments = find("examples/*.yaml").flatMap((file) => read(file).match(/^ *# .*$/gm) ?? []);
+  expect(comments.length).toBeGreaterThan(50);
+  expect(comments.filter((line) => line.length > 80)).toEqual([]);
+});
+
 test("every page that a source file names exists", () => {
   const named = find("{src,test,tools}/**/*.ts").flatMap((file) =>
     [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([page]) => ({ file, page })),
