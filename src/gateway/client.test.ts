@@ -57,23 +57,24 @@ describe("a request", () => {
   });
 
   test("ids cannot leave their place in the path", async () => {
-    const { url, seen } = await serve((response) => json(response, 200, { id: "x" }));
-    await connect(`${url}/gate/`).client.get(ipPolicies, "../api_keys?a#b");
+    const id = "../api_keys?a#b";
+    const { url, seen } = await serve((response) => json(response, 200, { id }));
+    await connect(`${url}/gate/`).client.get(ipPolicies, id);
     expect(seen[0]?.url).toBe("/gate/ip_policies/..%2Fapi_keys%3Fa%23b");
   });
 
   test("goes through the proxy to its host, which gets the whole URL", async () => {
-    const proxy = await serve((response) => json(response, 200, { id: "by proxy" }));
+    const proxy = await serve((response) => json(response, 200, { id: "ipp_1", description: "by proxy" }));
     const { client } = connect("http://service.test/v1", { proxies: { http: new URL(proxy.url) } });
-    expect((await client.get(ipPolicies, "ipp_1")).id).toBe("by proxy");
+    expect((await client.get(ipPolicies, "ipp_1")).description).toBe("by proxy");
     expect(proxy.seen[0]?.url).toBe("http://service.test/v1/ip_policies/ipp_1");
   });
 
   test("reaches this computer without a proxy", async () => {
-    const proxy = await serve((response) => json(response, 200, { id: "by proxy" }));
-    const { url } = await serve((response) => json(response, 200, { id: "directly" }));
+    const proxy = await serve((response) => json(response, 200, { id: "ipp_1", description: "by proxy" }));
+    const { url } = await serve((response) => json(response, 200, { id: "ipp_1", description: "directly" }));
     const { client } = connect(url, { proxies: { http: new URL(proxy.url) } });
-    expect((await client.get(ipPolicies, "ipp_1")).id).toBe("directly");
+    expect((await client.get(ipPolicies, "ipp_1")).description).toBe("directly");
   });
 });
 

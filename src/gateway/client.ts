@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { CallOptions } from "./call.ts";
 import { readOne } from "./read.ts";
-import { GatewayReader, item, moduleOf, readSource, reads, source } from "./reader.ts";
+import { GatewayReader, item, moduleOf, readSource, reads, readsOne, source } from "./reader.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "./resource.ts";
 import { type EventSource, eventSources, type SessionCommand, sessionCommands } from "./resources/index.ts";
 
@@ -34,7 +34,7 @@ export class GatewayClient extends GatewayReader {
     body: Body,
     options?: CallOptions,
   ): Promise<Remote<Wire>> {
-    return this.call({ method: "PATCH", ...item(resource, "update", id), body, read: reads(resource) }, options);
+    return this.call({ method: "PATCH", ...item(resource, "update", id), body, read: readsOne(resource, id) }, options);
   }
 
   /** Rejects with 404 when the resource does not exist. */

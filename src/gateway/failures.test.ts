@@ -278,6 +278,13 @@ describe("unreadable: carried out, but the answer has the wrong form", () => {
     expect((await failureOf(call)).message).toBe("POST /api_keys: 201 Created, but the answer is not as expected");
   });
 
+  test("an answer about another resource than the one that was asked for", async () => {
+    const { url } = await serve((response) => json(response, 200, { id: "ipp_2" }));
+    const { client } = connect(url);
+    for (const call of [client.get(ipPolicies, "ipp_1"), client.update(ipPolicies, "ipp_1", { description: "" })])
+      expect(await failureOf(call)).toMatchObject({ kind: "unreadable", status: 200, id: undefined });
+  });
+
   test("an answer that says it is too long", async () => {
     const { url } = await serve((response) => {
       response.writeHead(201, { "content-length": String(MAX_ANSWER_BYTES + 1) }).flushHeaders();

@@ -7,7 +7,7 @@ import { parseBaseURL } from "./http/base-url.ts";
 import type { Connection, ExchangeEvent } from "./http/exchange.ts";
 import type { Key } from "./http/key.ts";
 import { allRows, type Page, pages } from "./list.ts";
-import { readOne, readOptional } from "./read.ts";
+import { readOne, readOptional, UnreadableAnswer } from "./read.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "./resource.ts";
 import { type EventSource, eventSources } from "./resources/index.ts";
 
@@ -63,7 +63,7 @@ export class GatewayReader {
   }
 
   get<Wire extends z.ZodObject>(resource: Resource<Wire>, id: string, options?: CallOptions): Promise<Remote<Wire>> {
-    return this.call({ method: "GET", ...item(resource, "get", id), read: reads(resource) }, options);
+    return this.call({ method: "GET", ...item(resource, "get", id), read: readsOne(resource, id) }, options);
   }
 
   /** Page by page, in the order of the service. Rows may move between pages meanwhile, and then come twice. */
@@ -117,6 +117,15 @@ export const reads =
   <Wire extends z.ZodObject>({ wire }: Resource<Wire>) =>
   (body: string) =>
     readOne(wire, body) as Remote<Wire>;
+
+/** Refuses an answer about another resource. Whoever asked would take that one for its own. */
+export const readsOne =
+  <Wire extends z.ZodObject>(resource: Resource<Wire>, id: string) =>
+  (body: string) => {
+    const remote = reads(resource)(body);
+    if (remote.id !== id) throw new UnreadableAnswer("the answer is about another resource");
+    return remote;
+  };
 
 export const item = (resource: Resource, verb: "get" | "update" | "delete", id: string) => ({
   route: `${resource.path}/{id}`,

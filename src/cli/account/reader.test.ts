@@ -8,7 +8,7 @@ import { AccountReader } from "./reader.ts";
 
 const MIB = 1024 * 1024;
 /** An answer of three MiB, of which little is kept. */
-const body = JSON.stringify({ id: "ipp_1", uri: "/ip_policies/ipp_1" }).padEnd(3 * MIB);
+const bodyOf = (id: string) => JSON.stringify({ id, uri: `/ip_policies/${id}` }).padEnd(3 * MIB);
 
 function readerOf(baseURL: string, room: ListRoom): AccountReader {
   const apiKey = async () => "key";
@@ -35,6 +35,7 @@ test("answers that are read at the same time share the room, and each is told ab
   let slow: ServerResponse | undefined;
   const { url } = await serve((response, { url: path }) => {
     if (path.endsWith("ipp_gone")) return json(response, 404, { error_code: "ERR_1", status_code: 404, msg: "gone" });
+    const body = bodyOf(path.split("/").at(-1) ?? "");
     response.writeHead(200, { "content-length": body.length });
     if (!path.endsWith("ipp_slow")) return response.end(body);
     slow = response;
@@ -49,8 +50,8 @@ test("answers that are read at the same time share the room, and each is told ab
   await expect(reader.get(ipPolicies, "ipp_1")).rejects.toThrow("Do this: there is no room for what has to be read");
   expect(await reader.get(ipPolicies, "ipp_gone")).toBeUndefined();
   expect(isFree(room)).toBe(false);
-  slow?.end(body.slice(1));
-  expect(await first).toMatchObject({ id: "ipp_1" });
+  slow?.end(bodyOf("ipp_slow").slice(1));
+  expect(await first).toMatchObject({ id: "ipp_slow" });
   expect(isFree(room)).toBe(true);
   expect(await reader.get(ipPolicies, "ipp_1")).toMatchObject({ id: "ipp_1" });
 });
