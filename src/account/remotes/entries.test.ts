@@ -84,6 +84,16 @@ describe("an entry that this process has added or removed", () => {
     expect(gateway.takeCalls()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
   });
 
+  it("is the one that was asked for, whatever the answer calls it", async () => {
+    const { createSource } = gateway;
+    gateway.createSource = async (...asked) => {
+      await createSource(...asked);
+      return { type: "b.v0" } as never;
+    };
+    expect(await entries.create(body("c.v0"), request)).toMatchObject({ id: `${id}/c.v0`, type: "c.v0" });
+    expect(entries.allCached().map((one) => one.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`, `${id}/c.v0`]);
+  });
+
   it("is known beside the changes of other clients, which are reported from then on as before", async () => {
     await entries.create(body("c.v0"), request);
     gateway.change(resource, id, { sources: of("c.v0") });

@@ -98,10 +98,12 @@ export class Entries implements CreatableRemotes {
     const { client, parents, location } = this.#options;
     const [parent, key] = [String(body[location.parentMember]), String(body[location.keyMember])];
     try {
-      const entry = await this.#calls.changeAdmitted(
+      const answer = await this.#calls.changeAdmitted(
         (options) => client[location.createCall](parent, key, options),
         request,
       );
+      // The entry that was asked for, whatever the answer calls it: one of another name may be somebody else's.
+      const entry = { ...answer, [location.keyMember]: key };
       this.#amendParent(parent, key, entry);
       return this.#remoteOf(parent, entry);
     } catch (error) {

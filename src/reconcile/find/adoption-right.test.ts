@@ -4,6 +4,7 @@ import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import type { ManagedObject } from "../../objects/object.ts";
 
 let scene: Scene;
 
@@ -78,6 +79,58 @@ describe("in a namespace without the right to adopt", () => {
     });
     expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
     expect(changes()).toEqual([]);
+  });
+
+  describe("an object that has an entry of a subscription of its own, whose name comes to mean one of others", () => {
+    const types = (of: string) =>
+      ((scene.gateway.remote(EventSubscription.resource, of)?.["sources"] ?? []) as { type: string }[]).map(
+        ({ type }) => type,
+      );
+    let object: ManagedObject;
+    let theirs: ManagedObject;
+    let id: string;
+    let own: string;
+
+    beforeEach(async () => {
+      theirs = await scene.given(EventSubscription, "theirs", { sources: [{ type: "a.v0" }] });
+      id = scene.idOf(theirs);
+      const namespace = "team-b";
+      const mine = await scene.apply(EventSubscription, "audit", { sources: [] }, { namespace });
+      own = scene.idOf(mine);
+      const spec = { subscriptionRef: { name: "audit" }, type: "x.v0" };
+      object = await scene.apply(EventSource, "one", spec, { namespace });
+      expect(scene.reason(object)).toMatch(/^Available/);
+      await scene.resync(EventSubscription);
+      scene.cluster.vanish(mine);
+      const watching = { adopt: { id }, managementPolicy: "ObserveOnly" as const };
+      const watched = await scene.apply(EventSubscription, "audit", watching, { namespace });
+      expect(scene.idOf(watched)).toBe(id);
+    });
+
+    it("adds nothing there, and keeps what it has", async () => {
+      await scene.settle(object, 3);
+      expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
+      expect([types(id), types(own)]).toEqual([["a.v0"], ["x.v0"]]);
+      await scene.apply(EventSubscription, "theirs", { sources: [{ type: "b.v0" }] });
+      expect(types(id)).toEqual(["b.v0"]);
+      await scene.deleteAndSettle(object);
+      expect([scene.cluster.exists(object), types(id), types(own)]).toEqual([false, ["b.v0"], []]);
+    });
+
+    it("keeps no entry there, and makes none that was there one that goes", async () => {
+      const made = await scene.given(EventSource, "made", { subscriptionRef: { name: "theirs" }, type: "x.v0" });
+      await scene.deleteAndSettle(made);
+      expect([scene.cluster.exists(made), types(id)]).toEqual([false, ["a.v0"]]);
+      scene.gateway.change(EventSubscription.resource, id, { sources: [{ type: "a.v0" }, { type: "x.v0" }] });
+      await scene.resync(EventSubscription);
+      const found = await scene.given(EventSource, "found", { subscriptionRef: { name: "theirs" }, type: "x.v0" });
+      expect(found.status?.origin).toBe("Adopted");
+    });
+
+    it("does not keep the subscription either", async () => {
+      await scene.deleteAndSettle(theirs);
+      expect(scene.gateway.remote(EventSubscription.resource, id)).toBeUndefined();
+    });
   });
 
   it("an entry is neither added nor kept for it when others change their subscription", async () => {

@@ -47,6 +47,17 @@ it("an entry goes with its object, although an object of another namespace, whic
   expect(types()).toEqual(["a.v0"]);
 });
 
+it("an entry goes with its object, although an object of another namespace that only observes the subscription lists it", async () => {
+  const object = await given("b", "b.v0");
+  scene.mayAdopt = false;
+  const watching = { adopt: { id }, managementPolicy: "ObserveOnly" as const, ...listing("a.v0", "b.v0") };
+  const other = await scene.apply(EventSubscription, "watching", watching, { namespace: "team-b" });
+  expect(scene.reason(other)).toMatch(/^Available: /);
+  await scene.deleteAndSettle(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  expect(types()).toEqual(["a.v0"]);
+});
+
 it("an entry counts as existing before, although the objects of other entries have created theirs", async () => {
   await given("b", "b.v0");
   setTypes("a.v0", "b.v0", "x.v0");
@@ -83,6 +94,48 @@ describe("an edit of the subscription leaves an entry of others", () => {
     scene.cluster.apply(EventSource, "other", spec, { namespace: "team-b" });
     await edit();
     expect(types()).toEqual(["a.v0", "x.v0"]);
+  });
+
+  it.each([
+    ["of another namespace, which may not have it", "team-b"],
+    ["that has sent nothing", "team-a"],
+  ])("that somebody else has added, when an object %s goes slowly", async (_, namespace) => {
+    scene.mayAdopt = false;
+    setTypes("a.v0", "x.v0");
+    await scene.resync(EventSubscription);
+    const spec: ManagedObject["spec"] = { subscriptionRef: { id }, type: "x.v0" };
+    const object = scene.cluster.apply(EventSource, "other", spec, { namespace, finalizers: ["example.com/keep"] });
+    scene.cluster.delete(object);
+    await edit();
+    expect(types()).toEqual(["a.v0", "x.v0"]);
+  });
+
+  it("that somebody has added again, when the object that had it is not gone yet", async () => {
+    const object = await given("b", "b.v0");
+    const finalizers = [...(object.metadata.finalizers ?? []), "example.com/keep"];
+    scene.cluster.restore({ ...object, metadata: { ...object.metadata, finalizers } });
+    await scene.deleteAndSettle(object);
+    expect(types()).toEqual(["a.v0"]);
+    setTypes("a.v0", "b.v0");
+    await scene.resync(EventSubscription);
+    await edit();
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+  });
+
+  it("whose name an object has in a former subscription, and is being deleted", async () => {
+    const object = await given("b", "b.v0");
+    const next = scene.gateway.seed(EventSubscription.resource, listing("a.v0", "b.v0")).id;
+    const former = id;
+    scene.cluster.vanish(await scene.apply(EventSubscription, "audit", listing("a.v0")));
+    id = next;
+    await scene.resync(EventSubscription);
+    await scene.given(EventSubscription, "audit", { adopt: { id }, ...listing("a.v0") });
+    scene.cluster.delete(object);
+    await scene.apply(EventSubscription, "audit", { adopt: { id }, ...listing("a.v0"), description: "new" });
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    await scene.settle(object);
+    id = former;
+    expect(types()).toEqual(["a.v0"]);
   });
 
   it("that an object leaves which is being deleted with the orphan annotation", async () => {

@@ -101,6 +101,54 @@ it("an entry in a subscription of others is not created again by an object that 
   expect(changes()).toEqual([]);
 });
 
+describe("an entry of others, which an object has come to observe that had one of its own", () => {
+  const namespace = "team-b";
+  const type = "x.v0";
+  const spec = { subscriptionRef: { name: "audit" }, type };
+  const types = (of: string) =>
+    ((scene.gateway.remote(EventSubscription.resource, of)?.["sources"] ?? []) as { type: string }[]).map(
+      (one) => one.type,
+    );
+  let id: string;
+  let object: ManagedObject;
+
+  beforeEach(async () => {
+    scene.mayAdopt = false;
+    id = scene.gateway.seed(EventSubscription.resource, { sources: [{ type }] }).id;
+    const own = await scene.apply(EventSubscription, "audit", {}, { namespace });
+    object = await scene.apply(EventSource, "one", spec, { namespace });
+    expect(scene.reason(object)).toMatch(/^Available/);
+    scene.cluster.vanish(own);
+    await scene.apply(EventSubscription, "audit", { adopt: { id }, ...observed }, { namespace });
+    await becomesFull(object, { ...spec, ...observed });
+    expect([scene.idOf(object), scene.reason(object)]).toEqual([`${id}/${type}`, expect.stringMatching(/^Available/)]);
+    scene.cluster.apply(EventSource, "one", spec, { namespace });
+  });
+
+  it("is not taken by it", async () => {
+    await scene.settle(object, 3);
+    expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
+    await scene.deleteAndSettle(object);
+    expect([scene.cluster.exists(object), types(id)]).toEqual([false, [type]]);
+  });
+
+  it("stays when the object is deleted before it is looked at again", async () => {
+    await scene.deleteAndSettle(object);
+    expect([scene.cluster.exists(object), types(id)]).toEqual([false, [type]]);
+  });
+
+  it("counts as adopted when the object may take it", async () => {
+    scene.mayAdopt = true;
+    await scene.settle(object, 3);
+    expect([scene.reason(object), scene.cluster.now(object).status?.origin]).toEqual([
+      expect.stringMatching(/^Available/),
+      "Adopted",
+    ]);
+    await scene.deleteAndSettle(object);
+    expect([scene.cluster.exists(object), types(id)]).toEqual([false, [type]]);
+  });
+});
+
 it("an object that has only observed a subscription gives no right to its entries", async () => {
   scene.mayAdopt = false;
   const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [] });

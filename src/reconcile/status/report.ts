@@ -68,7 +68,7 @@ function withAnnotations(status: Status, object: ManagedObject, now: number): St
 
 function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: number, serviceTime: number): Status {
   const { kind, object, state } = context;
-  const before = object.status ?? {};
+  const before = statusBefore(context);
   // Don't set observedGeneration: an edit that is made during the pause must not count as carried out.
   if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, pausedBy(object), now) };
   if (outcome.type === "queued") {
@@ -89,6 +89,16 @@ function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: numbe
     observedGeneration: object.metadata.generation,
     conditions: conditionsFor(context, outcome, serviceTime, shown).map((one) => toCondition(object, one, now)),
   });
+}
+
+/**
+ * The status that this one follows. What the object had in a former remote says nothing of another one that it has come
+ * to observe: that one would go with the object.
+ */
+function statusBefore({ object: { status = {} }, state: { holds, remote } }: StatusInput): Status {
+  if (holds !== false || status.id === undefined || remote === undefined || remote.id === status.id) return status;
+  const { origin, appliedFields, appliedSecrets, appliedDigest, owner, ...rest } = status;
+  return rest;
 }
 
 /** The status without the records of remotes that are gone. */

@@ -1,8 +1,8 @@
 import type { Account } from "../../account/account.ts";
 import type { Entries } from "../../account/remotes/entries.ts";
 import { idFromSpec, listedID } from "../../objects/identity.ts";
-import { intentOf } from "../../objects/intent.ts";
-import { isAsking, isDeleting, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
+import { openCreateOf } from "../../objects/intent.ts";
+import { hasFinalizer, isAsking, isDeleting, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import type { EntryLocation, Kind } from "../../schema/define.ts";
@@ -16,6 +16,13 @@ import { isUnseen } from "../unseen.ts";
 // stand for single entries; and people who added it in the account. The entry is deleted when the last object that
 // wants it is deleted. It stays if it was in the account before any of these objects.
 
+/** A remote whose list has entries. */
+interface Parent {
+  id: string;
+  /** Those that stand for it, or only observe it. */
+  objects: readonly ManagedObject[];
+}
+
 /** Whether the remote stays in the account after this object is deleted, because others want it. */
 export function isKeptForOthers(context: EntryContext, id: string): boolean {
   const { kind, object, state } = context;
@@ -24,9 +31,9 @@ export function isKeptForOthers(context: EntryContext, id: string): boolean {
   const recorded = id === object.status?.id ? object.status.origin : undefined;
   if (((id === state.remote?.id && state.origin) || recorded) === "Adopted") return true;
   const key = keyOf(id);
-  const parents = parentsOf(context, id);
-  const listed = parents.some((parent) => !isDeleting(parent) && lists(parent, location, key));
-  return listed || siblingsOf(context, id).some((sibling) => isAsking(sibling) && mayHave(context, sibling, parents));
+  const parent = parentOf(context, id);
+  const listed = parent.objects.some((one) => !isDeleting(one) && !isObserver(one) && lists(one, location, key));
+  return listed || siblingsOf(context, id).some((sibling) => isAsking(sibling) && mayHave(context, sibling, parent));
 }
 
 /**
@@ -36,8 +43,8 @@ export function isKeptForOthers(context: EntryContext, id: string): boolean {
 export function leaveEntry(context: EntryContext, id: string): void {
   const { kind, object, state } = context;
   if ((state.origin ?? object.status?.origin) === "Adopted") return;
-  const parents = parentsOf(context, id);
-  const wanting = siblingsOf(context, id).filter((one) => isAsking(one) && mayHave(context, one, parents));
+  const parent = parentOf(context, id);
+  const wanting = siblingsOf(context, id).filter((one) => isAsking(one) && mayHave(context, one, parent));
   leaveTo(context, kind, id, wanting);
 }
 
@@ -89,11 +96,11 @@ function isPreexisting(context: EntryContext, id: string): boolean {
   const { location } = kind;
   if (entriesOfKind(account, kind).isLeft(id)) return false;
   const key = keyOf(id);
-  const ours = (parent: ManagedObject) =>
-    (!isObserver(parent) && lists(parent, location, key)) ||
-    appliedEntries(location.parent.list, parent.status?.appliedFields ?? []).includes(key);
-  const parents = parentsOf(context, id);
-  return !parents.some(ours) && !siblingsOf(context, id).some((one) => mayHaveMade(context, one, parents));
+  const ours = (one: ManagedObject) =>
+    (!isObserver(one) && lists(one, location, key)) ||
+    appliedEntries(location.parent.list, one.status?.appliedFields ?? []).includes(key);
+  const parent = parentOf(context, id);
+  return !parent.objects.some(ours) && !siblingsOf(context, id).some((one) => mayHaveMade(context, one, parent));
 }
 
 /** Records how the account came to have this entry. `create`: the create whose outcome it may be. */
@@ -110,7 +117,7 @@ export function claimsOf(context: Sharing): Claims {
       const children = childrenOf(context, trait.kind);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       // An object that cannot be read may want what another one is about to remove.
-      const leaving = isUnseen(cluster, trait.kind) ? [] : children.filter(leaves);
+      const leaving = isUnseen(cluster, trait.kind) ? [] : children.filter(leavesEntryOf(context, object));
       const wanted = keys(children.filter(wantsEntryOf(context, object)));
       return [member, { wanted, leaving: keys(leaving) }];
     }),
@@ -154,19 +161,35 @@ function droppedEntries(object: ManagedObject, fields: readonly string[], key: s
 const wantsEntryOf =
   (context: Sharing, parent: ManagedObject) =>
   (child: ManagedObject): boolean =>
-    isAsking(child) && mayHave(context, child, [parent]);
+    isAsking(child) && mayHave(context, child, asParent(parent));
+
+/**
+ * Whether the object is about to remove its entry. While it is paused, it removes nothing. Once the operator has done
+ * with it, whoever has added the entry again is somebody else.
+ */
+const leavesEntryOf =
+  (context: Sharing, parent: ManagedObject) =>
+  (child: ManagedObject): boolean =>
+    isDeleting(child) &&
+    hasFinalizer(child) &&
+    !isPaused(child) &&
+    !leavesItsRemote(child) &&
+    mayHaveMade(context, child, asParent(parent));
+
+const asParent = (object: ManagedObject): Parent => ({ id: object.status?.id ?? "", objects: [object] });
 
 const keyOf = (id: string): string => id.slice(id.indexOf("/") + 1);
 
-/** Objects that stand for the parent of this entry. */
-const parentsOf = ({ cluster, object, kind }: EntryContext, id: string): ManagedObject[] =>
-  cluster.othersWithRemoteID(kind.location.parent, listedID(kind, id), object);
+function parentOf({ cluster, object, kind }: EntryContext, entry: string): Parent {
+  const id = listedID(kind, entry);
+  return { id, objects: cluster.othersWithRemoteID(kind.location.parent, id, object) };
+}
 
 /** Other objects that stand for the same entry, including objects without an id. */
 function siblingsOf(context: EntryContext, id: string): ManagedObject[] {
   const { cluster, kind, object } = context;
-  const named = parentsOf(context, id)
-    .flatMap((parent) => cluster.referrersOf(kind.location.parent, parent))
+  const named = parentOf(context, id)
+    .objects.flatMap((parent) => cluster.referrersOf(kind.location.parent, parent))
     .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id)
     .filter((referrer) => cluster.shareAccount(referrer.object, object));
   const all = distinct([...cluster.othersWithRemoteID(kind, id, object), ...named.map((referrer) => referrer.object)]);
@@ -187,28 +210,23 @@ function entriesOf({ spec }: ManagedObject, field: string, key: string): unknown
 
 /** Whether the object of this reconcile may have this entry. */
 export const mayHaveEntry = (context: EntryContext, id: string): boolean =>
-  mayHave(context, context.object, parentsOf(context, id));
+  mayHave(context, context.object, parentOf(context, id));
 
 /**
- * Whether an object may have the entry that it wants: an object of its namespace manages the parent, or it has the entry,
- * or the right to adopt. Without that, no entry is added or kept for it.
+ * Whether an object may have the entry that it wants of this parent: an object of its namespace manages the parent, or it
+ * has the entry, or the right to adopt. Without that, no entry is added or kept for it. An entry that it has elsewhere
+ * gives no right: the name in its spec may have come to mean a parent that others have.
  */
-export const mayHave = (
-  { cluster }: Pick<Sharing, "cluster">,
-  object: ManagedObject,
-  parents: readonly ManagedObject[],
-): boolean =>
-  (object.status?.id !== undefined && !isObserver(object)) ||
+export const mayHave = ({ cluster }: Pick<Sharing, "cluster">, object: ManagedObject, parent: Parent): boolean =>
+  (hasEntryOf(object, parent) && !isObserver(object)) ||
   cluster.mayAdopt(object) ||
-  parents.some((parent) => parent.metadata.namespace === object.metadata.namespace && !isObserver(parent));
+  parent.objects.some((one) => one.metadata.namespace === object.metadata.namespace && !isObserver(one));
 
-/** Whether the object is about to remove its entry. While it is paused, it removes nothing. */
-const leaves = (object: ManagedObject): boolean =>
-  isDeleting(object) && !isPaused(object) && !leavesItsRemote(object) && object.status?.origin !== "Adopted";
+const hasEntryOf = ({ status }: ManagedObject, { id }: Parent): boolean => status?.id?.startsWith(`${id}/`) === true;
 
-/** Whether the object may have created the entry. Without an id and an intent, it has sent nothing. */
-const mayHaveMade = (context: Sharing, object: ManagedObject, parents: readonly ManagedObject[]): boolean =>
+/** Whether the object may have created the entry. Without an entry of this parent and an open create, it has not. */
+const mayHaveMade = (context: Sharing, object: ManagedObject, parent: Parent): boolean =>
   !isObserver(object) &&
-  (object.status?.id === undefined
-    ? intentOf(object) !== undefined && mayHave(context, object, parents)
-    : object.status.origin !== "Adopted");
+  (hasEntryOf(object, parent)
+    ? object.status?.origin !== "Adopted"
+    : openCreateOf(object) !== undefined && mayHave(context, object, parent));

@@ -106,7 +106,7 @@ function referrersOf(context: ReconcileContext, target: Target, own: ManagedObje
 const mayUse = (context: ReconcileContext, kind: Kind, object: ManagedObject, target: Target): boolean =>
   !isPartOf(target, kind) ||
   object.metadata.namespace === target.object?.metadata.namespace ||
-  mayHave(context, object, []);
+  mayHave(context, object, { id: target.id, objects: [] });
 
 /** Whether the remotes of the kind are entries in a list of the target, which are deleted with it. */
 const isPartOf = (target: Target, kind: Kind): boolean =>

@@ -31,9 +31,9 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   const id = idFromSpec(kind, object, cluster) ?? object.status?.id;
   if (id === undefined) return unresolved(context);
   if (!isEntry(context)) await refuseHolders(context, id);
+  else if (object.status?.id !== id) refuseEntryOfOthers(context, id);
   await retireFormer(context, id);
   const create = object.status?.id === id ? undefined : unsettledCreate(context);
-  if (isEntry(context) && object.status?.id !== id) refuseEntryOfOthers(context, id);
   const find: Find = (all) => all().find((one) => one.id === id);
   const remote =
     (await getByName(context, id)) ??
