@@ -70,6 +70,16 @@ describe("markSending", () => {
     });
   });
 
+  test.each(["+012026-01-01T00:00:00Z", "-000001-01-01T00:00:00Z", "soon"])(
+    "records no time of a session that the API server would refuse: %s",
+    (started) => {
+      const online = { listedAt: now, sessions: [session("ts_1", { started_at: started })] };
+      const [recorded] = markSending(spec("Restart"), [result()], [result()], { now, online });
+      expect(sessionResult.safeParse(recorded).error).toBeUndefined();
+      expect(recorded).not.toHaveProperty("startedSince");
+    },
+  );
+
   test("counts requests to update", () => {
     const [recorded] = markSending(spec("Update"), [result({ attempts: 1 })], [result()], { now });
     expect(recorded).toMatchObject({ phase: "Sending", sending: "update", attempts: 2 });

@@ -1,3 +1,4 @@
+import { isWritable } from "../schema/time.ts";
 import type { SessionResult } from "./command.ts";
 import { sessionName } from "./naming.ts";
 import { agentOf, type Session } from "./session.ts";
@@ -12,7 +13,7 @@ export function reconnectBaseline(
   online: readonly Session[],
 ): Pick<SessionResult, "startedSince" | "notThese"> {
   const same = online.filter((session) => session.id === id || agentOf(session) === agent);
-  const times = same.map(startedAt).filter(Number.isFinite);
+  const times = same.map(startedAt).filter(isWritable);
   if (times.length === 0) return {};
   const latest = Math.max(...times);
   const youngest = same.filter((session) => startedAt(session) === latest);

@@ -30,6 +30,7 @@ describe("the time of the service", () => {
     expect(ahead()).toBe(0);
     time.observe(undefined);
     time.observe("soon");
+    for (const year of ["+012026", "+275760", "-000001"]) time.observe(`${year}-01-01T00:00:00Z`);
     expect(ahead()).toBe(0);
   });
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../runtime/clock.ts";
+import { isWritable } from "../../schema/time.ts";
 
 /** How many answers count. */
 const SAMPLES = 9;
@@ -27,7 +28,7 @@ export class ServiceTime {
   /** `date`: the header of an answer that has just come. */
   observe(date: string | undefined): void {
     const time = Date.parse(date ?? "");
-    if (!Number.isFinite(time)) return;
+    if (!isWritable(time)) return;
     this.#beginnings.push(time + HALF_SECOND - this.#clock.now());
     if (this.#beginnings.length > SAMPLES) this.#beginnings.shift();
   }
