@@ -58,6 +58,14 @@ describe("fromAnswer", () => {
 });
 
 describe("toStatus", () => {
+  it("has no half of a surrogate pair, which the API server would change", () => {
+    const answer = { uri: "a\ud800b", region_domains: ["eu.\udc00", "us"] };
+    expect(toStatus(answerFieldsOf(AgentIngress), answer)).toEqual({
+      uri: "a\ufffdb",
+      regionDomains: ["eu.\ufffd", "us"],
+    });
+  });
+
   it("keeps the members of the status in its own names, however deep", () => {
     const answer = {
       id: "rd_1",

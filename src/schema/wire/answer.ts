@@ -56,7 +56,7 @@ export function toStatus(schema: z.ZodType, value: unknown): unknown {
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     return value.map((item) => toStatus(inner.element as z.ZodType, item));
   }
-  if (!(inner instanceof z.ZodObject) || !isObject(value)) return value;
+  if (!(inner instanceof z.ZodObject) || !isObject(value)) return wellFormed(value);
   const status: Record<string, unknown> = {};
   for (const [field, member] of Object.entries(inner.shape) as [string, z.ZodType][]) {
     const shown = value[returnedAs(field, member)];
@@ -67,6 +67,9 @@ export function toStatus(schema: z.ZodType, value: unknown): unknown {
   }
   return status;
 }
+
+/** The API server would change half of a surrogate pair, and then the status would differ for ever. */
+const wellFormed = (value: unknown): unknown => (typeof value === "string" ? value.toWellFormed() : value);
 
 /**
  * Most bytes of one member of an answer in a status. Kubernetes refuses objects of about 1.5 MB, and whoever may write in
