@@ -7,6 +7,7 @@ import {
   type ManagedObject,
 } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
+import { has } from "../../operator/installations/record.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { annotations } from "../../schema/contract.ts";
@@ -20,7 +21,7 @@ import { UsageError } from "../terminal/terminal.ts";
 import { wrappedLine } from "../terminal/wrapped.ts";
 import { deleteLeases } from "./leases.ts";
 import { ProgressDeadline } from "./progress-deadline.ts";
-import { stopOperator } from "./stop.ts";
+import { isRunning, stopOperator } from "./stop.ts";
 import type { Uninstallation } from "./uninstallation.ts";
 
 /**
@@ -81,23 +82,35 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
 
 /**
  * Whether the objects may be deleted. The operator's own pod knows which operator runs, and which objects are its own.
- * Where that cannot be told, all objects of the cluster may be meant, also those of other installations. So a person sees
- * each of them, and says yes. Throws UsageError where nobody can be asked.
+ * Elsewhere, its Lease may say that. What is not its own, or where that cannot be told, may belong to another
+ * installation. So a person sees each of these objects, and says yes. Throws UsageError where nobody can be asked.
  */
 async function isAgreed(
   { config, terminal, yes }: Uninstallation,
   objects: readonly OwnObject[],
   operator: RunningOperator,
 ): Promise<boolean> {
-  if (operator !== "unknown" || objects.length === 0) return true;
-  terminal.say("Cannot tell whether an operator is running; without one the objects stay");
+  if (objects.length === 0) return true;
+  const isUnknown = operator === "unknown";
+  if (isUnknown) terminal.say("Cannot tell whether an operator is running; without one the objects stay");
   if (config.podNamespace !== undefined && config.inCluster) return true;
-  terminal.say(["Deletes these objects, and what they stand for in the account:", ...objects.map(whatGoes)]);
+  const doubtful = isUnknown ? objects : notOf(operator, objects);
+  if (doubtful.length === 0) return true;
+  const which = isUnknown ? "these objects" : "also objects that are not the operator's";
+  terminal.say([`Deletes ${which}, and what they stand for in the account:`, ...doubtful.map(whatGoes)]);
   if (yes) return true;
-  if (!terminal.ask)
-    throw new UsageError("Give --yes, or POD_NAMESPACE as the operator has it: nobody can be asked here");
+  const wayOut = isUnknown
+    ? "POD_NAMESPACE as the operator has it"
+    : "WATCH_NAMESPACES and WATCH_SELECTOR as the operator has them";
+  if (!terminal.ask) throw new UsageError(`Give --yes, or ${wayOut}: nobody can be asked here`);
   return terminal.ask(`Delete ${counted(objects.length, "object")}?`);
 }
+
+/** The objects that the Lease of the operator does not claim. Without a claim, none. */
+const notOf = (operator: RunningOperator, objects: readonly OwnObject[]): OwnObject[] => {
+  const claim = isRunning(operator) ? operator.installation : undefined;
+  return claim === undefined ? [] : objects.filter(({ object }) => !has(claim, object));
+};
 
 function whatGoes(one: OwnObject): string {
   const { id } = (one.object.status ?? {}) as { id?: string };

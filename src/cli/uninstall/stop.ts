@@ -10,7 +10,8 @@ const pods: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Po
 
 type Scale = KubeObject & { status?: { selector?: string } };
 
-export const isRunning = (operator: RunningOperator): operator is { holder: string } => typeof operator === "object";
+export const isRunning = (operator: RunningOperator): operator is Exclude<RunningOperator, string> =>
+  typeof operator === "object";
 
 /** Stops the Deployment that runs the operator, if one was named, and waits until nobody holds the Lease. */
 export async function stopOperator({ client, config, terminal, wait, deployment }: Uninstallation): Promise<void> {
