@@ -1,9 +1,11 @@
-import { readAccountConfig } from "../../config.ts";
+import { type AccountConfig, readAccountConfig } from "../../config.ts";
 import type { Remote, Resource } from "../../gateway/resource.ts";
 import { tunnelSessions } from "../../gateway/resources/index.ts";
 import { GatewayAccount } from "../../kinds/gateway-account.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { identityNamespace } from "../../operator/kubernetes/cluster-identity.ts";
+import { namespaces } from "../../operator/kubernetes/resource-types.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent } from "../../runtime/connection/errors.ts";
 import type { KubeObject } from "../../runtime/object.ts";
@@ -69,7 +71,7 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
       (await graphIn(cluster, read, credentials, loading).catch((error: unknown) => becomeProblem(error, loading)))) ??
     graphOf(new Map(), read.objects, { isRead: read.isRead });
   const { objects } = what.marks ? await readObjects(cluster.client, scope, []) : read;
-  const clusterID = config.clusterID ?? (await clusterIDOf(cluster.client));
+  const clusterID = await clusterIDOf(config, cluster.client);
   return { graph, objects, problems, clusterID, scope };
 }
 
@@ -286,20 +288,19 @@ async function listAllowed(
 }
 
 /** The id of the cluster in owner marks, for what cannot do without. Throws CommandError. */
-export async function neededClusterID(
-  config: { clusterID: string | undefined },
-  client: Pick<KubeClient, "get">,
-): Promise<string> {
-  const id = config.clusterID ?? (await clusterIDOf(client));
+export async function neededClusterID(config: Identity, client: Pick<KubeClient, "get">): Promise<string> {
+  const id = await clusterIDOf(config, client);
   if (id !== undefined) return id;
   throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
 }
 
-/** The uid of the namespace kube-system. Undefined if it may not be read. */
-export async function clusterIDOf(client: Pick<KubeClient, "get">): Promise<string | undefined> {
-  const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
+type Identity = Pick<AccountConfig, "clusterID" | "podNamespace" | "watchNamespaces">;
+
+/** The id of the cluster in owner marks, as an operator with these settings has it. Undefined if it may not be read. */
+export async function clusterIDOf(config: Identity, client: Pick<KubeClient, "get">): Promise<string | undefined> {
+  if (config.clusterID !== undefined) return config.clusterID;
   try {
-    return (await client.get(namespaces, { name: "kube-system" })).metadata.uid;
+    return (await client.get(namespaces, { name: identityNamespace(config) })).metadata.uid;
   } catch (error) {
     if (isForbidden(error)) return undefined;
     throw error;

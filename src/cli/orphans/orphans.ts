@@ -1,5 +1,6 @@
+import { updateMembers } from "../../gateway/resource.ts";
 import { canBeLeft, keeperOf } from "../../objects/leftover.ts";
-import { nameOf } from "../../objects/object.ts";
+import { isObserver, nameOf, releasedTo } from "../../objects/object.ts";
 import { objectOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { AccountFlags } from "../account/credentials.ts";
@@ -12,7 +13,7 @@ import { printNodes } from "../graph/output.ts";
 import { sessionsOf } from "../graph/sessions.ts";
 import { importAccount } from "../import/import.ts";
 import type { OutputFlags } from "../terminal/output.ts";
-import { type Terminal, UsageError } from "../terminal/terminal.ts";
+import { CommandError, type Terminal, UsageError } from "../terminal/terminal.ts";
 import { deleteOrphans } from "./delete.ts";
 
 interface Flags extends AccountFlags, OutputFlags {
@@ -29,6 +30,7 @@ interface Flags extends AccountFlags, OutputFlags {
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
   refuseUnsafeFlags(flags, terminal);
   const loaded = await load(flags, terminal, { sessions: true, marks: true });
+  refuseOtherID(loaded);
   const { problems, graph, scope } = loaded;
   const all = leftovers(loaded, flags.unmanaged === true);
   const remotes = all.filter((node) => isMeant(node, scope));
@@ -45,6 +47,25 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
 function isMeant(node: Node, scope: Scope): boolean {
   const { namespace } = node.object?.metadata ?? ownerOf(markOf(node)) ?? {};
   return namespace === undefined || includes(scope, namespace);
+}
+
+/**
+ * Throws CommandError when the owner marks of this cluster's objects have another id than the one that this command takes
+ * for that of the cluster, and none has this one. It would find no leftover here, and those of another cluster.
+ */
+function refuseOtherID({ graph, clusterID }: Loaded): void {
+  const ids = graph.nodes.flatMap(({ kind, object, remote }) => {
+    const mark = remote && ownerMarkOf(remote);
+    const isOwn =
+      object && !isObserver(object) && releasedTo(object) === undefined && objectOf(mark) === nameOf(object);
+    // Of a kind without an update, a remote keeps a mark with a former id.
+    return isOwn && updateMembers(kind.resource).includes("metadata") ? (ownerOf(mark)?.cluster ?? []) : [];
+  });
+  const [other] = ids;
+  if (clusterID === undefined || other === undefined || ids.includes(clusterID)) return;
+  throw new CommandError(
+    `Set CLUSTER_ID as the operator has it: the owner marks of this cluster's objects have the id ${other}`,
+  );
 }
 
 function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {

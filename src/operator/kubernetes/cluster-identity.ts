@@ -14,15 +14,24 @@ export interface IdentityOptions {
 }
 
 /**
+ * The namespace whose uid names the cluster, unless its id is configured. An operator that watches a list of namespaces
+ * may not read kube-system, so it takes its own.
+ */
+export const identityNamespace = ({
+  watchNamespaces,
+  podNamespace,
+}: Pick<Config, "podNamespace" | "watchNamespaces">): string =>
+  watchNamespaces.length > 0 && podNamespace !== undefined ? podNamespace : "kube-system";
+
+/**
  * The id of this cluster in owner marks: `clusterID` of the configuration, else the uid of the namespace kube-system,
- * which exists as long as the cluster. An operator that watches a list of namespaces may not read kube-system, so it
- * takes the uid of its own namespace. The choice never depends on a right that may be granted later: the id must not
- * change while objects exist.
+ * which exists as long as the cluster, or of another one that `identityNamespace` tells. The choice never depends on a
+ * right that may be granted later: the id must not change while objects exist.
  */
 export class ClusterIdentity extends StartStep<string> {
   constructor({ client, config, clock, log, random }: IdentityOptions) {
-    const { watchNamespaces, podNamespace, clusterID } = config;
-    const name = watchNamespaces.length > 0 && podNamespace !== undefined ? podNamespace : "kube-system";
+    const { clusterID } = config;
+    const name = identityNamespace(config);
     super({
       what: "the id of the cluster",
       where: `namespace ${name}`,

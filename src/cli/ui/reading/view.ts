@@ -84,7 +84,7 @@ export class Views implements AsyncDisposable {
       : graphOf(new Map(), read.objects, { isRead: read.isRead });
     const graph = { ...own, nodes: [...own.nodes, ...graphBeside(own, read).nodes] };
     const config = readAccountConfig({ KUBECONFIG: this.flags.kubeconfig });
-    this.#clusterID ??= config.clusterID ?? (await clusterIDOf(this.client));
+    this.#clusterID ??= await clusterIDOf(config, this.client);
     const clusterID = this.#clusterID;
     const all = [...new Set([...problems, ...account.problems])];
     const samples = this.#samples;

@@ -1,0 +1,31 @@
+import { expect, test, vi } from "vitest";
+import { useFixedServices } from "../../../test/fakes/cli/run.ts";
+
+const { run, failing } = useFixedServices();
+
+test.each(["", "--unmanaged ", "--delete --yes ", "--import "])(
+  "orphans %sends when the marks of the objects have another id of the cluster than the command",
+  async (flag) => {
+    vi.stubEnv("CLUSTER_ID", "c7");
+    const { code, stdout, stderr } = await run(`orphans ${flag}-A`);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(
+      "Set CLUSTER_ID as the operator has it: the owner marks of this cluster's objects have the id c1",
+    );
+  },
+);
+
+test("the id of the cluster may be that of the operator's own namespace, as the operator has it", async () => {
+  const uids = new Map([
+    ["gateway", "c1"],
+    ["kube-system", "c7"],
+  ]);
+  failing(({ path }) => {
+    const uid = uids.get(/^\/api\/v1\/namespaces\/([^/]+)$/.exec(path)?.[1] ?? "");
+    return uid === undefined ? undefined : { status: 200, body: { metadata: { uid } } };
+  });
+  expect(await run("orphans")).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Set CLUSTER_ID/) });
+  vi.stubEnv("WATCH_NAMESPACES", "shop");
+  vi.stubEnv("POD_NAMESPACE", "gateway");
+  expect(await run("orphans")).toMatchObject({ code: 0, stdout: expect.stringContaining("no object shop/gone") });
+});
