@@ -30,7 +30,8 @@ interface Flags extends AccountFlags, OutputFlags {
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
   refuseUnsafeFlags(flags, terminal);
   const loaded = await load(flags, terminal, { sessions: true, marks: true });
-  refuseOtherID(loaded);
+  const problem = problemOfID(loaded);
+  if (problem !== undefined) throw new CommandError(problem);
   const { problems, graph, scope } = loaded;
   const all = leftovers(loaded, flags.unmanaged === true);
   const remotes = all.filter((node) => isMeant(node, scope));
@@ -50,10 +51,10 @@ function isMeant(node: Node, scope: Scope): boolean {
 }
 
 /**
- * Throws CommandError when the owner marks of this cluster's objects have another id than the one that this command takes
- * for that of the cluster, and none has this one. It would find no leftover here, and those of another cluster.
+ * What to do when the owner marks of this cluster's objects have another id than the one that this command takes for that
+ * of the cluster, and none has this one. It would find no leftover here, and those of another cluster.
  */
-function refuseOtherID({ graph, clusterID }: Loaded): void {
+export function problemOfID({ graph, clusterID }: Pick<Loaded, "graph" | "clusterID">): string | undefined {
   const ids = graph.nodes.flatMap(({ kind, object, remote }) => {
     const mark = remote && ownerMarkOf(remote);
     const isOwn =
@@ -62,10 +63,8 @@ function refuseOtherID({ graph, clusterID }: Loaded): void {
     return isOwn && updateMembers(kind.resource).includes("metadata") ? (ownerOf(mark)?.cluster ?? []) : [];
   });
   const [other] = ids;
-  if (clusterID === undefined || other === undefined || ids.includes(clusterID)) return;
-  throw new CommandError(
-    `Set CLUSTER_ID as the operator has it: the owner marks of this cluster's objects have the id ${other}`,
-  );
+  if (clusterID === undefined || other === undefined || ids.includes(clusterID)) return undefined;
+  return `Set CLUSTER_ID as the operator has it: the owner marks of this cluster's objects have the id ${other}`;
 }
 
 function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {

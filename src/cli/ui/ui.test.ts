@@ -26,6 +26,13 @@ test("shows what the commands print", () =>
     for (const { id } of JSON.parse((await run("orphans --unmanaged -o json")).stdout)) expect(unmanaged).toContain(id);
   }));
 
+test("says when it takes another id for that of the cluster than the marks of the objects have", async () => {
+  vi.stubEnv("CLUSTER_ID", "c7");
+  await serving(async ({ get }) => {
+    expect((await get("/unmanaged")).text).toMatch(/Set CLUSTER_ID as the operator has it: .* have the id c1/);
+  });
+});
+
 test("objects of other accounts are shown as the cluster knows them, and each account can be shown alone", async () => {
   const account = { metadata: { namespace: "shop", name: "other" }, spec: {}, status: {} };
   altering((body, { path }) => {

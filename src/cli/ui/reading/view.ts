@@ -4,6 +4,7 @@ import type { AccountFlags } from "../../account/credentials.ts";
 import { type Scope, scopeOf, whichOf } from "../../cluster/scope.ts";
 import { type Graph, graphOf } from "../../graph/graph.ts";
 import { clusterIDOf, graphBeside, graphWith, type ReadObjects, readObjects } from "../../graph/load.ts";
+import { problemOfID } from "../../orphans/orphans.ts";
 import { observe } from "../../status/status.ts";
 import { type Summary, summaryOf } from "../../status/summary.ts";
 import { KeptAccount, type KeptRead } from "./account.ts";
@@ -86,7 +87,7 @@ export class Views implements AsyncDisposable {
     const config = readAccountConfig({ KUBECONFIG: this.flags.kubeconfig });
     this.#clusterID ??= await clusterIDOf(config, this.client);
     const clusterID = this.#clusterID;
-    const all = [...new Set([...problems, ...account.problems])];
+    const all = [...new Set([...problems, ...account.problems, problemOfID({ graph: own, clusterID }) ?? []].flat())];
     const samples = this.#samples;
     const { changes } = cluster;
     return { now, scope, summary, read, graph, own, account, clusterID, problems: all, samples, changes };
