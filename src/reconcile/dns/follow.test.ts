@@ -349,6 +349,32 @@ describe("in a namespace without the right to have records written", () => {
     expect(scene.condition(object, "DNSReady")).toBeUndefined();
   });
 
+  describe("what was written with the right by a process that died before it wrote the status", () => {
+    let object: ManagedObject;
+
+    beforeEach(async () => {
+      scene.dns.externalDNS = true;
+      object = await given();
+      const { status = {} } = scene.cluster.now(object);
+      const conditions = (status.conditions ?? []).filter(({ type }) => type !== "DNSReady");
+      await scene.cluster.writeStatus(ReservedDomain, scene.cluster.now(object), { ...status, conditions });
+      expect(endpoint(object)).toBeDefined();
+      scene.dns.mayWriteAnywhere = false;
+      scene.restart();
+    });
+
+    it("is deleted without it", async () => {
+      await scene.reconcile(object);
+      expect(endpoint(object)).toBeUndefined();
+      expect(ready(object)).toBeUndefined();
+    });
+
+    it("is deleted before the domain is", async () => {
+      await scene.deleteAndSettle(object);
+      expect([endpoint(object), scene.cluster.exists(object)]).toEqual([undefined, false]);
+    });
+  });
+
   it("what was written with the right is deleted without it", async () => {
     const object = await given({ dns: { externalDNS: {} } });
     expect(endpoint(object)).toBeDefined();

@@ -9,7 +9,7 @@ import { readinessOf } from "../../schema/readiness.ts";
 import { now, requestOptions, serviceNow } from "../context.ts";
 import type { RecordCheck } from "../dns.ts";
 import type { RecordsContext } from "../features.ts";
-import { endpointFor, settingsOf } from "./settings.ts";
+import { type DNSSettings, endpointFor, settingsOf } from "./settings.ts";
 
 /** Seconds until the next look at the records: while one is missing or wrong, and while all are right. */
 const WAITING_SECONDS = 60;
@@ -34,9 +34,9 @@ export async function followDNS(context: RecordsContext, remote: Remote): Promis
   const { dns, record } = context;
   record.withdrawal = undefined;
   const records = recordsOf(context, remote);
-  const { writes, looks, denied } = settingsOf(context);
+  const { writes, looks, refused, denied } = settingsOf(context);
   if (records.length === 0) return { remote, conditions: [] };
-  const problem = writes ? await write(context, records) : await removeFormer(context, denied);
+  const problem = writes ? await write(context, records) : await removeFormer(context, { refused, denied });
   if (problem && (writes || denied || !looks)) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
   if (!looks)
     return writes ? { remote, conditions: [unseen], afterSeconds: SETTLED_SECONDS } : { remote, conditions: [] };
@@ -62,15 +62,17 @@ const unseen: KindCondition = {
 
 /**
  * Deletes the DNSEndpoint of an object that no longer has one. It can exist only if the object has this condition or
- * its records are checked. Each process looks for it until it has seen that there is none. Checking records costs no
- * request to Kubernetes.
+ * its records are checked, or if it would have one in a namespace with the right: the right may have been taken away
+ * after a process wrote it and died. Each process looks for it until it has seen that there is none. Checking records
+ * costs no request to Kubernetes.
  */
 async function removeFormer(
   { cluster, record, object }: RecordsContext,
-  denied: boolean,
+  { refused, denied }: Pick<DNSSettings, "refused" | "denied">,
 ): Promise<KindCondition | undefined> {
   const said = denied ? notAllowed(object.metadata.namespace) : undefined;
-  if (!conditionOf(object.status, "DNSReady") || record.hasNoEndpoint) return said;
+  const mayExist = refused || conditionOf(object.status, "DNSReady") !== undefined;
+  if (!mayExist || record.hasNoEndpoint) return said;
   const problem = await problemOf(cluster.deleteDNSEndpoint(object));
   record.hasNoEndpoint = !problem;
   return problem ?? said;

@@ -5,7 +5,9 @@ import type { ReconcileContext } from "../context.ts";
 export interface DNSSettings {
   /** Whether the operator writes a DNSEndpoint for the object. */
   writes: boolean;
-  /** Whether the object asks for one and its namespace has no right to it. */
+  /** Whether the object asks for one, or has one by default, and its namespace has no right to it. */
+  refused: boolean;
+  /** Whether it asks for one itself, so that it is told. */
   denied: boolean;
   /** Whether the resolver is asked for the records. */
   looks: boolean;
@@ -19,6 +21,7 @@ export function settingsOf({ object, dns }: Pick<ReconcileContext, "object" | "d
   const writes = asks && may;
   return {
     writes,
+    refused: asks && !may,
     denied: asks && !may && externalDNS !== undefined,
     looks: check ?? writes,
     externalDNS: externalDNS ?? {},

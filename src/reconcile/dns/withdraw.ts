@@ -24,8 +24,8 @@ const LOOK_SECONDS = 60;
  */
 export async function withdrawRecords(context: RecordsContext, id: string, isLeftover = false): Promise<void> {
   const { object, cluster, clock } = context;
-  const { writes, looks, externalDNS } = settingsOf(context);
-  const mayHaveRecords = writes || looks || conditionOf(object.status, "DNSReady") !== undefined;
+  const { writes, looks, refused, externalDNS } = settingsOf(context);
+  const mayHaveRecords = writes || looks || refused || conditionOf(object.status, "DNSReady") !== undefined;
   if (!mayHaveRecords) return;
   const records = await recordsOf(context, id);
   if (records.length === 0) return;
