@@ -20,7 +20,11 @@ export interface Place {
   readonly hasDNS: boolean;
 }
 
-/** Commands to try in another terminal. A command that is longer than a terminal goes on in the next line. */
+/**
+ * Commands to try in another terminal. A command that is longer than a terminal goes on in the next line. All objects
+ * are in the namespace of the demo: the manifests of the README and of the pages go to other namespaces, and have names
+ * that an import gives too.
+ */
 export function hints(place: Place): Line[] {
   const { namespace, serviceURL } = place;
   const lookNow = [
@@ -51,8 +55,8 @@ export function hints(place: Place): Line[] {
     command(`  ${edit}`),
 
     title("Take over what somebody has made by hand"),
-    command("kubectl tunnelgateway import --all -o account"),
-    command("kubectl apply -f account"),
+    command(`kubectl tunnelgateway import -n ${namespace} --all -o account`),
+    command(`kubectl -n ${namespace} apply -f account`),
 
     title(`Change the account by hand: put right in ${place.resyncSeconds} s, or when asked`),
     command(`curl -sw '\\n' ${serviceURL}/_control/patch \\`),
