@@ -45,6 +45,20 @@ test("a command that is misspelt is named", async () => {
   expect((await call("unistall")).text).toContain("Did you mean uninstall?");
 });
 
+test("so is one that help is asked about", async () => {
+  const text = expect.stringMatching(/^There is no command unistall \(Did you mean uninstall\?\) .*help unistall/);
+  expect(await call("help", "unistall")).toEqual({ code: 2, ran: 0, text });
+});
+
+test.each([
+  [["unistall"], "--help"],
+  [["help", "unistall"], "--help"],
+  [["doctor", "now"], "doctor --help"],
+  [["uninstall", "--polcy=retain"], "uninstall --help"],
+])("%s leads to the help that says what is right", async (argv, help) => {
+  expect((await call(...argv)).text).toMatch(new RegExp(`\nTry: tunnel-gateway-operator ${help}$`));
+});
+
 test("version is that of the package", async () => {
   expect((await call("version")).text).toMatch(/^\d+\.\d+\.\d+/);
 });

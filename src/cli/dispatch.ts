@@ -14,8 +14,9 @@ export async function dispatch(
   name = "tunnel-gateway-operator",
 ): Promise<number> {
   const { program, exitCode } = programOf({ name, terminal, run });
+  const isCommand = (word: string): boolean => program.commands.some((command) => command.name() === word);
   try {
-    await program.parseAsync(argv.length > 0 ? argv : ["--help"], { from: "user" });
+    await program.parseAsync(wordsOf(argv, isCommand), { from: "user" });
     return exitCode();
   } catch (error) {
     const failure = failureOf(error);
@@ -25,13 +26,23 @@ export async function dispatch(
     }
     if (isHelp(error)) return 0;
     if (!isUsage(error)) throw error;
-    terminal.warn([`${messageOf(error)} (${[name, ...argv].join(" ")})`, `Try: ${name} --help`]);
+    terminal.warn([`${messageOf(error)} (${[name, ...argv].join(" ")})`, `Try: ${helpFor(name, argv, isCommand)}`]);
     // With this flag, exit code 2 means that there are differences.
     return argv.includes("--detailed-exitcode") ? 1 : 2;
   } finally {
     terminal.progress?.("");
   }
 }
+
+/** Help about a word that is no command is an error about that word. The parser has none of its own for it. */
+function wordsOf(argv: readonly string[], isCommand: (word: string) => boolean): readonly string[] {
+  const [first, about] = argv;
+  if (first === undefined) return ["--help"];
+  return first === "help" && about !== undefined && !isCommand(about) ? [about] : argv;
+}
+
+const helpFor = (name: string, [first = ""]: readonly string[], isCommand: (word: string) => boolean): string =>
+  isCommand(first) ? `${name} ${first} --help` : `${name} --help`;
 
 const detailsOf = (error: unknown): readonly string[] => (error instanceof CommandError ? error.details : []);
 
