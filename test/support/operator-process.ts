@@ -20,10 +20,10 @@ export interface TestOperator extends Pick<Operator, "url" | "read" | "metric" |
 
 /** The operator with settings for tests: no limits, no periodic lists, all log lines. */
 export class OperatorProcess extends Operator implements TestOperator {
-  constructor({ clock, env, ...settings }: TestSettings) {
+  constructor({ clock, env, nodeFlags = [], ...settings }: TestSettings) {
     super({
       ...settings,
-      nodeFlags: clock ? ["--import", clockPreload] : [],
+      nodeFlags: [...nodeFlags, ...(clock ? ["--import", clockPreload] : [])],
       env: { ...undisturbed, LOG_LEVEL: "debug", ...(clock && { TEST_CLOCK_RATE: String(clock.rate) }), ...env },
     });
   }
