@@ -189,6 +189,15 @@ const status = z.object({
     }),
     "Objects that are neither Ready nor wait for a person, oldest first.",
   ),
+  unsynced: list(
+    z.object({
+      ...about,
+      since: text("Since when."),
+      reason: text("Reason of the condition Synced."),
+      message: text("What has failed."),
+    }),
+    "Objects that are Ready, and of which the last call or list has failed, oldest first.",
+  ),
   paused: list(
     z.object({ ...about, since: text("Since when."), reason: text("Paused, or Released to another object.") }),
     "Objects for which the operator writes nothing, oldest first.",

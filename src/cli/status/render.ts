@@ -11,7 +11,7 @@ const MOST = 10;
 
 /** One screen. Empty parts are left out. With `noHeaders`, tables have no headings, only a title. */
 export function renderStatus(summary: Summary, now: number, terminal: Screen): Line[] {
-  const { installations, accounts, objects, certificates, drifted, paused, waiting, attention } = summary;
+  const { installations, accounts, objects, certificates, drifted, paused, waiting, unsynced, attention } = summary;
   const parts = [
     part("Operators", ["Namespace", "Leader", "Renewed"], installations.map(leaderRow(now)), terminal),
     part(
@@ -36,6 +36,7 @@ export function renderStatus(summary: Summary, now: number, terminal: Screen): L
       "yellow",
     ),
     part("Paused", ["Object", "Namespace", "Since", "Reason"], rowsOf(paused, now, false), terminal),
+    part("Not synced, oldest first", UNFINISHED, rowsOf(unsynced, now), terminal, "yellow"),
     part("Waits, oldest first", UNFINISHED, rowsOf(waiting, now), terminal, "yellow"),
     part("Needs a person, oldest first", UNFINISHED, rowsOf(attention, now), terminal, "red"),
   ].filter((lines) => lines.length > 0);
@@ -77,11 +78,12 @@ export const conclusionOf = (summary: Summary, place: string): string[] => [
 ];
 
 function sentenceOf(summary: Summary, place: string): string {
-  const { installations, accounts, objects, drifted, paused, waiting, attention } = summary;
+  const { installations, accounts, objects, drifted, paused, waiting, unsynced, attention } = summary;
   const all = objects.reduce((sum, one) => sum + one.all, 0);
   const unfit = [
     ifAny(attention.length, "needs a person", "need a person"),
     ifAny(waiting.length, "waits", "wait"),
+    ifAny(unsynced.length, "is not synced", "are not synced"),
     ifAny(paused.length, "is paused", "are paused"),
     ifAny(drifted.length, "differs from the account", "differ from the account"),
     ifAny(

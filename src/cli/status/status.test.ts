@@ -5,7 +5,7 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
 import { printed } from "../terminal/line.ts";
-import { renderStatus } from "./render.ts";
+import { conclusionOf, renderStatus } from "./render.ts";
 import { type Observed, summaryOf } from "./summary.ts";
 
 const shown = (...args: Parameters<typeof renderStatus>): string =>
@@ -195,6 +195,38 @@ test("objects whose remotes somebody else has changed are named, with what has c
   );
   expect(summary.drifted.map(({ name, message }) => [name, message])).toEqual([["changed", "Words about changed"]]);
   expect(shown(summary, now, {})).toMatch(/IPPolicy\/changed +team +Words about changed/);
+});
+
+test("what is Ready and not synced is named, with its account, and all is not well", () => {
+  const ready: [string, "True", string, string] = ["Ready", "True", "Available", renewed];
+  const failing: [string, "False", string, string] = ["Synced", "False", "UnexpectedResponse", "2026-01-10T11:00:00Z"];
+  const conditionsOf = (one: ManagedObject) => ({ conditions: one.status?.conditions ?? [] });
+  const metadata = { namespace: "team", name: "second" };
+  const account = { apiVersion: "tunnelgateway.dev/v1", kind: "GatewayAccount", metadata };
+  const summary = summaryOf({
+    ...observed,
+    leases: [],
+    accounts: [{ ...account, status: conditionsOf(having("account", ready, failing)) }],
+    objects: new Map([
+      [
+        IPPolicy,
+        [
+          having("fine", ready, ["Synced", "True", "Available", renewed]),
+          having("unlisted", ready, failing),
+          having("stalled", ready, failing, ["Stalled", "True", "InvalidSpec", renewed]),
+          having("paused", ready, failing, ["Paused", "True", "Paused", renewed]),
+          having("waiting", ["Ready", "False", "Creating", renewed], failing),
+        ],
+      ],
+    ]),
+  });
+  expect(summary.unsynced.map(({ name, reason }) => [name, reason])).toEqual([["unlisted", "UnexpectedResponse"]]);
+  const about = { name: "second", ready: "False", reason: "UnexpectedResponse", since: "2026-01-10T11:00:00Z" };
+  expect(summary.accounts.find(({ name }) => name === "second")).toMatchObject(about);
+  expect(shown(summary, now, {})).toMatch(
+    /Not synced.*\n.*\nIPPolicy\/unlisted +team +1h +UnexpectedResponse +Words about/,
+  );
+  expect(conclusionOf(summary, "namespace team").join("")).toContain("1 is not synced");
 });
 
 test("an account that cannot be reached is shown with the time since when, which its first failing object tells", () => {

@@ -53,7 +53,7 @@ async function show({ client, namespace }: Connected, flags: Flags, terminal: Te
   print(
     {
       value: () => summary,
-      names: () => [...summary.attention, ...summary.waiting].map(resourceName),
+      names: () => [...summary.attention, ...summary.waiting, ...summary.unsynced].map(resourceName),
       lines: (screen) => [
         ...renderStatus(summary, now, screen),
         ...(problems.length === 0 ? conclusionOf(summary, placeOf(scope)) : []),

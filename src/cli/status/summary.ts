@@ -7,12 +7,16 @@ import type { Kind } from "../../schema/define.ts";
 import { isHeld } from "../cluster/running-operator.ts";
 import { accountOf, namespacesWithDefault } from "../graph/accounts.ts";
 
+interface Status {
+  conditions?: readonly Condition[];
+}
+
 /** The objects and Leases that were read from a cluster. */
 export interface Observed {
   now: number;
   /** Leases with the name of the operator. */
   leases: readonly Lease[];
-  accounts: readonly (KubeObject & { status?: { baseURL?: string; conditions?: readonly Condition[] } })[];
+  accounts: readonly (KubeObject & { status?: Status & { baseURL?: string } })[];
   objects: ReadonlyMap<Kind, readonly ManagedObject[]>;
 }
 
@@ -56,6 +60,8 @@ export interface Summary {
   drifted: (About & { message: string })[];
   /** Objects that are neither Ready nor Stalled, and are not paused, oldest first. */
   waiting: Unfinished[];
+  /** Objects that are Ready, and of which the last call or list has failed, oldest first. */
+  unsynced: Unfinished[];
   /** Oldest first. */
   paused: (About & { since: string; reason: string })[];
   /** Stalled objects, oldest first. */
@@ -82,10 +88,9 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
       ...accounts.map((account) => {
         const { metadata, status } = account;
         const { namespace = "", name } = metadata;
-        const { status: ready = "", reason = "" } = conditionOf(status, "Ready") ?? {};
         const users = all.filter((one) => one.metadata.namespace === namespace && accountOf(one, defaults) === name);
         const { traffic } = said.get(`${namespace}/${name}`) ?? {};
-        return withSince({ namespace, name, ready, reason, objects: users.length, ...traffic }, account, users);
+        return withSince({ namespace, name, ...stateOf(status), objects: users.length, ...traffic }, account, users);
       }),
     ],
     objects: [...objects]
@@ -105,6 +110,10 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
       all.filter((object) => !isReady(object) && !isStalled(object) && !isPausedNow(object)),
       "Ready",
     ),
+    unsynced: oldestFirst(
+      all.filter((object) => isReady(object) && isUnsynced(object) && !isStalled(object) && !isPausedNow(object)),
+      "Synced",
+    ),
     paused: oldestFirst(all.filter(isPausedNow), "Paused").map(({ message: _, ...one }) => one),
     attention: oldestFirst(all.filter(isStalled), "Stalled"),
   };
@@ -121,6 +130,16 @@ const isTrue = (object: ManagedObject, type: string): boolean => conditionOf(obj
 export const isStalled = (object: ManagedObject): boolean => isTrue(object, "Stalled");
 
 export const isPausedNow = (object: ManagedObject): boolean => isTrue(object, "Paused");
+
+const isUnsynced = ({ status }: ManagedObject): boolean => conditionOf(status, "Synced")?.status === "False";
+
+/** The state of a GatewayAccount. While its key works, one of its lists may fail. */
+function stateOf(status: Status | undefined): Pick<AccountSummary, "ready" | "reason" | "since"> {
+  const { status: ready = "", reason = "" } = conditionOf(status, "Ready") ?? {};
+  const synced = conditionOf(status, "Synced");
+  if (ready !== "True" || synced?.status !== "False") return { ready, reason };
+  return { ready: "False", reason: synced.reason, since: synced.lastTransitionTime };
+}
 
 /** What the condition of this type says of objects. One that nobody has looked at is as old as its object. */
 const oldestFirst = (objects: readonly ManagedObject[], type: string): Unfinished[] =>
@@ -143,7 +162,7 @@ const FAILING: ReadonlySet<string> = new Set<Reason>(["ServiceUnavailable", "Una
 /** With the time since when it fails: no object shows it earlier than its own last request. */
 function withSince(
   account: AccountSummary,
-  object: { status?: { conditions?: readonly Condition[] } } | undefined,
+  object: { status?: Status } | undefined,
   users: readonly ManagedObject[],
 ): AccountSummary {
   if (account.ready === "True") return account;

@@ -32,6 +32,7 @@ ${section("waiting", "Waits", unfinished("Waits, oldest first", waitingOf(view),
 ${section("paused", "Paused", paused(view))}
 ${section("deleting", "Being deleted", deleting(view))}
 </div>
+${summary.unsynced.length > 0 && section("unsynced", "Not synced", unfinished("Not synced, oldest first", summary.unsynced, now, ""), "status -A")}
 ${section("objects", "Objects", objects(view), "tree -A")}`;
 }
 
