@@ -25,37 +25,78 @@ describe("lists of all accounts have one room", () => {
       reading.add("x".repeat(mib * MIB));
       reading.keep();
     };
-    return { room, begin, keep };
+    /** Whether an answer of so much fits, if it is read by itself. */
+    const takes = (list: string, mib: number): boolean => {
+      const reading = begin(list);
+      const isTaken = fits(reading, mib);
+      reading.fail(new Error("ended"));
+      return isTaken;
+    };
+    return { room, begin, keep, takes };
   };
 
   test("a list takes half of what the others leave", () => {
-    const { begin, keep } = roomOf(64);
-    expect([fits(begin("one"), 33), fits(begin("one"), 32)]).toEqual([false, true]);
+    const { keep, takes } = roomOf(64);
+    expect([takes("one", 33), takes("one", 32)]).toEqual([false, true]);
     keep("one", 32);
-    expect([fits(begin("other"), 17), fits(begin("other"), 16)]).toEqual([false, true]);
+    expect([takes("other", 17), takes("other", 16)]).toEqual([false, true]);
     keep("other", 16);
-    expect([fits(begin("third"), 9), fits(begin("third"), 8)]).toEqual([false, true]);
+    expect([takes("third", 9), takes("third", 8)]).toEqual([false, true]);
   });
 
   test("pages that arrive count, before anything is read in them", () => {
-    const { begin } = roomOf(64);
+    const { begin, takes } = roomOf(64);
     const one = begin("one");
     expect(fits(one, 32)).toBe(true);
-    expect([fits(begin("other"), 17), fits(begin("other"), 16)]).toEqual([false, true]);
+    expect([takes("other", 17), takes("other", 16)]).toEqual([false, true]);
     one.fail(new Error("ended"));
-    expect(fits(begin("third"), 17)).toBe(true);
+    expect(takes("other", 17)).toBe(true);
+  });
+
+  describe("two that read one list at the same time", () => {
+    test("count each by itself", () => {
+      const { begin, takes } = roomOf(64);
+      const [one, again] = [begin("one"), begin("one")];
+      expect(fits(one, 20)).toBe(true);
+      expect([fits(again, 13), fits(again, 12)]).toEqual([false, true]);
+      expect([takes("other", 17), takes("other", 16)]).toEqual([false, true]);
+      one.add("small");
+      one.keep();
+      expect([takes("other", 27), takes("other", 25)]).toEqual([false, true]);
+      again.fail(new Error("ended"));
+      expect(takes("other", 31)).toBe(true);
+    });
+
+    test("do not forget each other when one begins or ends", () => {
+      const { begin, takes } = roomOf(64);
+      const one = begin("one");
+      expect(fits(one, 20)).toBe(true);
+      begin("one").fail(new Error("ended"));
+      expect([takes("other", 23), takes("other", 22)]).toEqual([false, true]);
+    });
+
+    test("have room for one of them, and for small lists", () => {
+      const { begin, keep } = roomOf(64);
+      keep("one", 32);
+      const one = begin("one");
+      expect(fits(one, 32)).toBe(true);
+      expect(() => begin("one").add("x".repeat(2 * MIB))).toThrow("there is no room for the list");
+      begin("one").add("x".repeat(MIB / 2));
+      one.keep();
+      begin("one").add("x".repeat(2 * MIB));
+    });
   });
 
   test("a list that was read can be read again, and a small one always", () => {
-    const { room, begin, keep } = roomOf(8);
+    const { room, keep, takes } = roomOf(8);
     keep("one", 4);
     keep("other", 2);
-    expect([fits(begin("one"), 5), fits(begin("one"), 4)]).toEqual([false, true]);
+    expect([takes("one", 5), takes("one", 4)]).toEqual([false, true]);
     keep("third", 1);
-    expect([fits(begin("third"), 2), fits(begin("fourth"), 1)]).toEqual([false, true]);
+    expect([takes("third", 2), takes("fourth", 1)]).toEqual([false, true]);
     room.release("one");
     room.release("other");
-    expect(fits(begin("third"), 3)).toBe(true);
+    expect(takes("third", 3)).toBe(true);
   });
 
   test("of a page with much that is not kept, only what is kept counts in the end", () => {

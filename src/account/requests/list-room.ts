@@ -19,8 +19,8 @@ interface Taken {
   kept: number;
   /** The most that the latest complete list took while it was read, with what is not kept of a page. */
   most: number;
-  /** What the one under way takes by now. */
-  reading: number;
+  /** What those under way take by now. Several may read the same list at the same time, and each has all of it. */
+  readonly readings: Map<Reading, number>;
 }
 
 /**
@@ -59,31 +59,44 @@ export class ListRoom {
 
   /** Like `read`, for what is read one by one: `keep` or `fail` has to be called after each answer. */
   begin(list: object | string, what: string): Reading {
-    const taken = this.#taken.get(list) ?? { kept: 0, most: 0, reading: 0 };
+    const taken = this.#taken.get(list) ?? { kept: 0, most: 0, readings: new Map() };
     this.#taken.set(list, taken);
-    return new Reading(taken, (bytes, isArriving) => {
-      if (this.#fits(taken, bytes, isArriving)) return;
+    const reading = new Reading(taken, (bytes, isArriving) => {
+      const beside = underWay(taken) - (taken.readings.get(reading) ?? 0);
+      if (this.#fits(taken, { bytes, beside, isArriving })) return;
       throw new Retry("UnexpectedResponse", `${this.#way}: there is no room for ${what}`);
     });
+    return reading;
   }
 
   release(list: object | string): void {
     this.#taken.delete(list);
   }
 
-  #fits(taken: Taken, bytes: number, isArriving: boolean): boolean {
-    if (bytes <= Math.max(SMALL_BYTES, taken.kept)) return true;
+  #fits(taken: Taken, { bytes, beside, isArriving }: Wanted): boolean {
+    const all = bytes + beside;
+    if (bytes <= SMALL_BYTES || all <= taken.kept) return true;
     const others = [...this.#taken.values()].filter((one) => one !== taken);
-    if (bytes <= (this.#bytes - sum(others, (one) => one.kept + beyond(one))) / 2) return true;
+    if (all <= (this.#bytes - sum(others, (one) => one.kept + beyond(one))) / 2) return true;
     // A page is soon gone, but what is kept stays: it would take the room of the others.
-    return isArriving && bytes <= taken.most && bytes - taken.kept <= this.#bytes / 2 - sum(others, beyond);
+    return isArriving && bytes <= taken.most && all - taken.kept <= this.#bytes / 2 - sum(others, beyond);
   }
 }
 
-/** What a list under way takes beyond what it keeps. */
-const beyond = ({ kept, reading }: Taken): number => Math.max(reading - kept, 0);
+/** What a list under way would take. */
+interface Wanted {
+  bytes: number;
+  /** What others that read the same list take by now. */
+  beside: number;
+  isArriving: boolean;
+}
 
-const sum = (all: readonly Taken[], of: (one: Taken) => number): number => all.reduce((so, one) => so + of(one), 0);
+const underWay = ({ readings }: Taken): number => sum([...readings.values()], (bytes) => bytes);
+
+/** What those that read a list take beyond what it keeps. */
+const beyond = (taken: Taken): number => Math.max(underWay(taken) - taken.kept, 0);
+
+const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((so, one) => so + of(one), 0);
 
 /** A list under way, in its room. */
 export class Reading {
@@ -96,7 +109,6 @@ export class Reading {
   constructor(taken: Taken, check: (bytes: number, isArriving: boolean) => void) {
     this.#taken = taken;
     this.#check = check;
-    taken.reading = 0;
   }
 
   /** Call it with the length of the page that is arriving. Throws if the list becomes too large. */
@@ -111,14 +123,15 @@ export class Reading {
 
   /** Call it when all that was added is kept. */
   keep(): void {
-    Object.assign(this.#taken, { kept: this.#rows, most: this.#most, reading: 0 });
+    Object.assign(this.#taken, { kept: this.#rows, most: this.#most });
+    this.#taken.readings.delete(this);
   }
 
   /** Call it when the reading has failed with this error. Returns why: the error, or that there is no room. */
   fail(error: unknown): unknown {
     const problem = this.#problem ?? error;
     this.#problem = undefined;
-    this.#taken.reading = 0;
+    this.#taken.readings.delete(this);
     return problem;
   }
 
@@ -129,7 +142,7 @@ export class Reading {
       this.#problem = error as Retry;
       throw error;
     }
-    this.#taken.reading = bytes;
+    this.#taken.readings.set(this, bytes);
     this.#most = Math.max(this.#most, bytes);
   }
 }
