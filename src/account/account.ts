@@ -16,6 +16,7 @@ import { Modules, proveKeyByModule } from "./remotes/modules.ts";
 import type { Remotes } from "./remotes/remotes.ts";
 import type { CallsOptions } from "./requests/calls.ts";
 import { CircuitBreaker } from "./requests/circuit-breaker.ts";
+import { ListRoom } from "./requests/list-room.ts";
 import type { Lane } from "./requests/request-budget.ts";
 import { ServiceTime } from "./requests/service-time.ts";
 import { Turns } from "./requests/turns.ts";
@@ -47,6 +48,7 @@ export class Account {
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
+  readonly #room: ListRoom;
   #probes = 0;
 
   constructor(options: AccountOptions) {
@@ -84,6 +86,7 @@ export class Account {
     this.serviceTime = new ServiceTime(options.clock);
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
+    this.#room = options.room ?? new ListRoom({ bytes: Number.POSITIVE_INFINITY, way: "" });
     this.operations = new OperationSupport(options.clock, options.undocumented);
   }
 
@@ -104,10 +107,10 @@ export class Account {
     const known = this.#collections.get(resource.name);
     if (known) return known;
     this.lossGuard.begin();
-    const { client, clock, signal, room, sharesLists, onListDelta, onOwnChange } = this.#options;
+    const { client, clock, signal, sharesLists, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
       ...this.#calls,
-      ...(room && { room }),
+      room: this.#room,
       ...(sharesLists && { list: resource.name }),
       client,
       resource,
@@ -143,7 +146,7 @@ export class Account {
     const { client, signal } = this.#options;
     const request = { lane: "sync", signal } as const;
     if (hasList(source)) return this.collection(source).proveKeyBy(id, request);
-    await proveKeyByModule(source, id, { ...this.#calls, client }, request);
+    await proveKeyByModule(source, id, { ...this.#calls, client, room: this.#room }, request);
   }
 
   /** Lists that began before this time are out of date. */
@@ -203,13 +206,16 @@ export class Account {
     });
   }
 
-  #modules({ modules }: Kind): Modules {
-    const { client, clock, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
+  #modules({ modules, resource: { title } }: Kind): Modules {
+    const { client, clock, signal, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
       ...this.#calls,
       client,
+      title,
       modules,
       clock,
+      signal,
+      room: this.#room,
       // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
       maxAgeMs: resyncSeconds * 900,
     });

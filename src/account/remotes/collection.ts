@@ -10,6 +10,7 @@ import { Inventory, type RemoteChangeListener } from "./inventory.ts";
 import { failList } from "./list-failures.ts";
 import { ListedMarks } from "./listed-marks.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
+import { SingleAnswers } from "./single-answers.ts";
 
 /** How many remotes a page of a list usually has. */
 const USUAL_PAGE = 100;
@@ -24,6 +25,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly #calls: Calls;
   readonly #room: ListRoom;
   readonly #list: string | this;
+  readonly #singles: SingleAnswers;
   readonly #inventory = new Inventory();
   readonly #marks: ListedMarks | undefined;
   #hadUnreadable = false;
@@ -40,6 +42,12 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.#room = options.room ?? new ListRoom({ bytes: Number.POSITIVE_INFINITY, way: "" });
     this.#list = options.list ?? this;
     options.signal.addEventListener("abort", () => this.#room.release(this.#list), { once: true });
+    const { title } = options.resource;
+    const cached = (id: string) => this.cached(id);
+    this.#singles = new SingleAnswers({ room: this.#room, title, signal: options.signal, cached });
+    this.#inventory.onChange(({ id }, after) => {
+      if (!after) this.#singles.drop(id);
+    });
     this.#marks = this.resource.create.includes("metadata") ? new ListedMarks() : undefined;
   }
 
@@ -93,14 +101,15 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Asks the service. Undefined only after a 404: a remote that is missing from a list may still exist. */
   async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
-    const { client, keyProof } = this.#options;
+    const { keyProof } = this.#options;
     try {
-      const answer = await this.#calls.read((options) => client.get(this.resource, id, options), request);
-      const remote = this.#withoutSecrets(answer);
+      const remote = await this.#singles.read(id, (onAnswer) => this.#get(id, request, onAnswer));
       keyProof.recordSeenIDs([remote.id]);
       this.#marks?.ofRead(remote, startedAt >= (this.listedAt ?? 0));
-      this.#inventory.recordRead(remote, startedAt);
-      this.#showMetadata(remote);
+      this.#singles.keep(id, () => {
+        this.#inventory.recordRead(remote, startedAt);
+        this.#showMetadata(remote);
+      });
       // A newer answer may have arrived in the meantime. If that was a list without this remote, only a 404 proves that
       // it is gone.
       return this.cached(id) ?? remote;
@@ -111,6 +120,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       this.#inventory.recordGone(id, this.#now());
       return undefined;
     }
+  }
+
+  async #get(id: string, request: RequestOptions, onAnswer: Reading["onAnswer"]): Promise<Remote> {
+    const read = (options: CallOptions) => this.#options.client.get(this.resource, id, { ...options, onAnswer });
+    return this.#withoutSecrets(await this.#calls.read(read, request));
   }
 
   /** Like `read`. Callers share an answer to a request that began at `since` (monotonic milliseconds) or later. */
@@ -214,18 +228,16 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     const { keyProof } = this.#options;
     while (this.#nextPage && !keyProof.isProved) await this.#calls.waitFor(this.#nextPage.promise, request);
     if (keyProof.isProved) return;
-    const list = {};
-    const reading = this.#room.read(list, this.#title, async (reading) => {
+    await this.#room.readOnce(this.#title, async (reading) => {
       for await (const _ of this.#pages(request, reading)) if (keyProof.isProved) return;
     });
-    await reading.finally(() => this.#room.release(list));
   }
 
   /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
   async proveKeyBy(id: string, request: RequestOptions): Promise<void> {
-    const { client, keyProof } = this.#options;
+    const { keyProof } = this.#options;
     try {
-      await this.#calls.read((options) => client.get(this.resource, id, options), request);
+      await this.#singles.readOnce((onAnswer) => this.#get(id, request, onAnswer));
       keyProof.recordSeenIDs([id]);
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -380,6 +392,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.#hadUnreadable = hadUnreadable;
     const rows = this.#marks?.ofList(remotes, (id) => this.cached(id)) ?? remotes;
     const delta = this.#inventory.recordList(rows, startedAt, { unreadable, pages });
+    // What lists leave out stays as it was read.
+    const isListed = (id: string) => this.#inventory.seenAt(id) === startedAt && !this.hidesMarks;
+    for (const id of this.#singles.ids) if (isListed(id)) this.#singles.drop(id);
     this.#options.onListDelta?.(delta);
   }
 
@@ -399,7 +414,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   #recordWrite(remote: Remote): void {
-    this.#inventory.recordWrite(remote, this.#now());
+    this.#singles.keep(remote.id, () => this.#inventory.recordWrite(remote, this.#now()));
     this.#options.onOwnChange?.(remote.id, remote);
   }
 

@@ -4,6 +4,7 @@ import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
 import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { routeSaml } from "../../gateway/resources/index.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { ListRoom } from "../requests/list-room.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
 import { Modules, type ModulesOptions } from "./modules.ts";
@@ -11,22 +12,29 @@ import { isCreatable, isUpdatable } from "./remotes.ts";
 
 const { resource } = HTTPSEdgeRoute;
 const request = { lane: "edit" as const, signal: new AbortController().signal };
+/** In it, what one account has takes half. */
+const ROOM = 16 * 1024 * 1024;
 const webhook = { provider: "github", secret: "hush" };
 
 let clock: VirtualClock;
 let gateway: FakeGateway;
 let modules: Modules;
 let options: ModulesOptions;
+let end: AbortController;
 let route: string;
 let id: string;
 
 beforeEach(() => {
   clock = new VirtualClock();
   gateway = new FakeGateway(clock);
+  end = new AbortController();
   options = {
     client: gateway.asClient(),
     clock,
+    title: resource.title,
     modules: HTTPSEdgeRoute.modules,
+    signal: end.signal,
+    room: new ListRoom({ bytes: ROOM, way: "Do this" }),
     ...callsOptions(clock),
     maxAgeMs: 1000,
   };
@@ -186,6 +194,52 @@ describe("modules", () => {
     await modules.get(id, request, ["oidc"]);
     expect(modules.allCached()).toEqual([{ id, oidc: null }]);
     expect([modules.isMissing(), modules.markedFor()]).toEqual([false, []]);
+  });
+
+  describe("of many routes with large texts", () => {
+    const large = { idp_metadata: "x".repeat(1_000_000) };
+    const routes = () =>
+      Array.from({ length: 1000 }, () => {
+        const { id } = gateway.seed(resource, {});
+        gateway.change(resource, id, { saml: large });
+        return `edghts_1/${id}`;
+      });
+    const get = (id: string) => modules.get(id, request, ["saml"]);
+    const keptBytes = () => JSON.stringify(modules.allCached()).length;
+
+    it("are kept as far as there is room, and the others say why", async () => {
+      const all = routes();
+      const answers = await Promise.allSettled(all.map(get));
+      expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(8);
+      expect(keptBytes()).toBeLessThan(ROOM / 2);
+      await expect(get(all.at(-1) ?? "")).rejects.toMatchObject({
+        reason: "UnexpectedResponse",
+        message: "Do this: there is no room for the modules of each HTTPS edge route",
+      });
+    });
+
+    it("are read again, and give room when they are short again, set, or not read for long", async () => {
+      const [first = "", ...others] = routes();
+      await Promise.allSettled([first, ...others].map(get));
+      const after = others.at(-1) ?? "";
+      await clock.advance(1000);
+      expect(await get(first)).toMatchObject({ saml: large });
+      await expect(get(after)).rejects.toThrow("there is no room");
+      await modules.update(first, { saml: { idp_metadata: "<x/>" } }, request);
+      expect(await get(after)).toMatchObject({ saml: large });
+      await expect(get(others.at(-2) ?? "")).rejects.toThrow("there is no room");
+      await clock.advance(5000);
+      expect(await get(others.at(-2) ?? "")).toMatchObject({ saml: large });
+      expect(modules.allCached()).toHaveLength(1);
+    });
+
+    it("take no room once the account is no longer used", async () => {
+      await Promise.allSettled(routes().map(get));
+      end.abort();
+      modules = new Modules({ ...options, signal: new AbortController().signal });
+      const [one = ""] = routes();
+      expect(await get(one)).toMatchObject({ saml: large });
+    });
   });
 
   it("can be updated, but not created", () => {

@@ -6,12 +6,18 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Answer } from "../../schema/define.ts";
 import { isUnset } from "../../schema/wire/compare.ts";
 import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
+import { type ListRoom, type Reading, sizeOf } from "../requests/list-room.ts";
 import type { Find, UpdatableRemotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {
   client: GatewayClient;
+  /** The title of the remotes. */
+  title: string;
   modules: Readonly<Record<string, Module>>;
   clock: Clock;
+  /** Aborted when the account is no longer used. */
+  signal: AbortSignal;
+  room: ListRoom;
   /**
    * How long an answer counts, in milliseconds. No list shows changes by other clients, so a module is read again after
    * this.
@@ -44,6 +50,7 @@ export class Modules implements UpdatableRemotes {
   constructor(options: ModulesOptions) {
     this.#options = options;
     this.#calls = new Calls(options);
+    options.signal.addEventListener("abort", () => options.room.release(this), { once: true });
   }
 
   get(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
@@ -57,6 +64,7 @@ export class Modules implements UpdatableRemotes {
   }
 
   async read(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
+    this.#dropStale(id);
     for (const member of members) {
       const { value, at } = await this.#readModule(id, member, request);
       this.#record(id, member, value, at);
@@ -121,7 +129,7 @@ export class Modules implements UpdatableRemotes {
         request,
       );
     } catch (error) {
-      if (mayBeCarriedOut(error)) this.#seen.get(id)?.delete(member);
+      if (mayBeCarriedOut(error)) this.#forget(id, member);
       throw error;
     }
   }
@@ -134,40 +142,56 @@ export class Modules implements UpdatableRemotes {
     const { client, clock, keyProof } = this.#options;
     const module = this.#moduleOf(member);
     let at = clock.now();
-    const send = (options: CallOptions) => {
-      at = clock.now();
-      return client.getModule(module, ownerOf(module, id), options);
+    const read = async (reading: Reading) => {
+      const send = (options: CallOptions) => {
+        at = clock.now();
+        return client.getModule(module, ownerOf(module, id), { ...options, onAnswer: reading.onAnswer });
+      };
+      const value = await this.#calls.read(send, request).catch(nullIfNotFound);
+      // Some service may answer with an empty module for a remote that it does not have.
+      if (!isUnset(value)) keyProof.recordSeenIDs([id]);
+      if (value === null) await this.#calls.waitFor(keyProof.ensure(), request);
+      reading.add(value);
+      return value;
     };
-    const value = await this.#calls.read(send, request).catch(nullIfNotFound);
-    // Some service may answer with an empty module for a remote that it does not have.
-    if (!isUnset(value)) keyProof.recordSeenIDs([id]);
-    if (value === null) await this.#calls.waitFor(keyProof.ensure(), request);
+    const value = await this.#options.room.read(this, this.#what, read, pieceOf(id, member));
     return { value, at };
   }
 
   #record(id: string, member: string, answer: Answer | null, at = this.#options.clock.now()): void {
     const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
-    const seen = this.#seen.get(id) ?? this.#add(id);
+    const seen = this.#seen.get(id) ?? new Map<string, SeenModule>();
+    this.#seen.set(id, seen);
     const known = seen.get(member);
     // Another reconcile may have set or read the module later.
-    if (!known || known.at <= at) seen.set(member, { value, at });
+    const latest = !known || known.at <= at ? { value, at } : known;
+    seen.set(member, latest);
+    if (!this.#options.signal.aborted) this.#options.room.keep(this, pieceOf(id, member), sizeOf(latest.value));
   }
 
-  /**
-   * Makes room for another remote. Drops remotes that nobody has read for long, since no list shows when one is gone.
-   */
-  #add(id: string): Map<string, SeenModule> {
+  /** Makes room for this remote. Drops those that nobody has read for long, since no list shows when one is gone. */
+  #dropStale(id: string): void {
     const { clock, maxAgeMs } = this.#options;
     const isStale = ({ at }: SeenModule) => clock.now() - at > DROPPED_AFTER * maxAgeMs;
-    for (const [other, members] of this.#seen) if ([...members.values()].every(isStale)) this.#seen.delete(other);
-    const added = new Map<string, SeenModule>();
-    this.#seen.set(id, added);
-    return added;
+    for (const [other, members] of this.#seen) {
+      if (other === id || ![...members.values()].every(isStale)) continue;
+      for (const member of members.keys()) this.#forget(other, member);
+      this.#seen.delete(other);
+    }
+  }
+
+  #forget(id: string, member: string): void {
+    this.#seen.get(id)?.delete(member);
+    this.#options.room.drop(this, pieceOf(id, member));
   }
 
   #remoteOf(id: string): Remote {
     const seen = [...(this.#seen.get(id) ?? [])].map(([member, { value }]) => [member, value]);
     return { ...Object.fromEntries(seen), id };
+  }
+
+  get #what(): string {
+    return `the modules of each ${this.#options.title}`;
   }
 
   #moduleOf(member: string): Module {
@@ -177,16 +201,20 @@ export class Modules implements UpdatableRemotes {
   }
 }
 
+const pieceOf = (id: string, member: string): string => `${id} ${member}`;
+
 /** Reads one module to prove the key. The answer reaches no cache. */
 export async function proveKeyByModule(
   module: Module,
   id: string,
-  options: CallsOptions & Pick<ModulesOptions, "client">,
+  options: CallsOptions & Pick<ModulesOptions, "client"> & { room: ListRoom },
   request: RequestOptions,
 ): Promise<void> {
-  const { client, keyProof } = options;
-  const send = (call: CallOptions) => client.getModule(module, ownerOf(module, id), call);
-  const value = await new Calls(options).read(send, request).catch(nullIfNotFound);
+  const { client, keyProof, room } = options;
+  const value = await room.readOnce(`the ${module.title}`, ({ onAnswer }) => {
+    const send = (call: CallOptions) => client.getModule(module, ownerOf(module, id), { ...call, onAnswer });
+    return new Calls(options).read(send, request).catch(nullIfNotFound);
+  });
   if (!isUnset(value)) keyProof.recordSeenIDs([id]);
 }
 

@@ -149,6 +149,60 @@ describe("lists of all accounts have one room", () => {
     });
   });
 
+  describe("what is read one by one", () => {
+    const piecesOf = (mib: number) => {
+      const { room, takes } = roomOf(mib);
+      const begin = (piece: string) => room.begin("pieces", "the list", piece);
+      const read = (piece: string, mib: number) =>
+        room.read("pieces", "the list", async (reading) => reading.add("x".repeat(mib * MIB)), piece);
+      return { room, takes, begin, read };
+    };
+
+    test("takes half of what the others leave, however small each piece is", async () => {
+      const { read, takes } = piecesOf(64);
+      const pieces = Array.from({ length: 100 }, (_, index) => read(`piece ${index}`, 1));
+      const answers = await Promise.allSettled(pieces);
+      expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(32);
+      expect([takes("other", 17), takes("other", 16)]).toEqual([false, true]);
+    });
+
+    test("can be read again, also where there is no room for more", async () => {
+      const { read } = piecesOf(64);
+      await Promise.all([read("one", 20), read("other", 12)]);
+      await read("one", 20);
+      await expect(read("other", 13)).rejects.toThrow("there is no room");
+      await read("one", 19);
+      await read("other", 13);
+    });
+
+    test("gives its room back piece by piece", async () => {
+      const { room, read } = piecesOf(64);
+      await Promise.all([read("one", 20), read("other", 12)]);
+      room.keep("pieces", "one", 4 * MIB);
+      await read("third", 16);
+      room.drop("pieces", "other");
+      await read("fourth", 12);
+      room.release("pieces");
+      await read("one", 32);
+    });
+
+    test("counts while it arrives, beside other pieces", async () => {
+      const { begin, read } = piecesOf(64);
+      await read("one", 10);
+      const [one, other] = [begin("one"), begin("other")];
+      expect([fits(other, 23), fits(other, 22)]).toEqual([false, true]);
+      expect([fits(one, 11), fits(one, 10)]).toEqual([false, true]);
+      other.fail(new Error("ended"));
+      expect(fits(one, 32)).toBe(true);
+    });
+
+    test("leaves nothing behind if it is kept nowhere", async () => {
+      const { room, takes } = piecesOf(64);
+      await room.readOnce("the list", async (reading) => reading.add("x".repeat(30 * MIB)));
+      expect(takes("other", 32)).toBe(true);
+    });
+  });
+
   test("the reason is that there is no room, whatever the failure of the request says", async () => {
     const { room } = roomOf(8);
     const reading = room.read("one", "the list", async (reading) => {

@@ -14,28 +14,33 @@ export interface ListRoomOptions {
   way: string;
 }
 
-interface Taken {
-  /** What the latest complete list takes. */
-  kept: number;
-  /** The most that the latest complete list took while it was read, with what is not kept of a page. */
-  most: number;
-  /** What those under way take by now. Several may read the same list at the same time, and each has all of it. */
-  readonly readings: Map<Reading, number>;
+/** What is read at once, and kept until it is read again. A list is one piece. */
+interface Piece {
+  /** What the latest answer takes. */
+  readonly kept: number;
+  /** The most that it took while it was read, with what is not kept of it. */
+  readonly most: number;
 }
 
+const NOTHING: Piece = { kept: 0, most: 0 };
+
 /**
- * How much memory the lists of all accounts take, with the pages of those under way. Whoever may write in an account may
- * fill it with large texts, and the process works for others too. So a list takes half of what the others leave, at most:
- * no list takes the room of all. A list that has no room fails as a whole, since a part of it would prove nothing.
+ * How much memory the lists of all accounts take, with the pages of those under way, and what is read one by one. Whoever
+ * may write in an account may fill it with large texts, and the process works for others too. So a list takes half of what
+ * the others leave, at most: no list takes the room of all. A list that has no room fails as a whole, since a part of it
+ * would prove nothing.
  *
  * The others may have grown since a list was read, and it has to be readable again. So it may keep as much again, and its
  * pages may be as large again. What all lists together take in this way beyond what they keep is half of the room at most.
  * Where many of them arrive at the same time, some fail, and are read again later.
+ *
+ * What is read one by one has one place together, like a list, and is kept in pieces. Where there is no room for another
+ * piece, those that are kept can be read again.
  */
 export class ListRoom {
   readonly #bytes: number;
   readonly #way: string;
-  readonly #taken = new Map<object | string, Taken>();
+  readonly #places = new Map<object | string, Place>();
 
   constructor({ bytes = getHeapStatistics().heap_size_limit * SHARE_OF_HEAP, way }: ListRoomOptions) {
     this.#bytes = bytes;
@@ -44,105 +49,184 @@ export class ListRoom {
 
   /**
    * Reads a list. `list`: what keeps it, and replaces it by the next one. `what`: its name in a message, such as "the list
-   * of each IP policy".
+   * of each IP policy". `piece`: the name of a part that is read by itself.
    */
-  async read<T>(list: object | string, what: string, read: (reading: Reading) => Promise<T>): Promise<T> {
-    const reading = this.begin(list, what);
+  async read<T>(
+    list: object | string,
+    what: string,
+    read: (reading: Reading) => Promise<T>,
+    piece?: string,
+  ): Promise<T> {
+    const reading = this.begin(list, what, piece);
     try {
       const result = await read(reading);
       reading.keep();
       return result;
     } catch (error) {
       throw reading.fail(error);
+    } finally {
+      // What ends an account releases its lists, and somebody may still ask for one.
+      if (this.#places.get(list)?.isEmpty) this.release(list);
+    }
+  }
+
+  /** Reads what is not kept here. */
+  async readOnce<T>(what: string, read: (reading: Reading) => Promise<T>): Promise<T> {
+    const list = {};
+    try {
+      return await this.read(list, what, read);
+    } finally {
+      this.release(list);
     }
   }
 
   /** Like `read`, for what is read one by one: `keep` or `fail` has to be called after each answer. */
-  begin(list: object | string, what: string): Reading {
-    const taken = this.#taken.get(list) ?? { kept: 0, most: 0, readings: new Map() };
-    this.#taken.set(list, taken);
-    const reading = new Reading(taken, (bytes, isArriving) => {
-      const beside = underWay(taken) - (taken.readings.get(reading) ?? 0);
-      if (this.#fits(taken, { bytes, beside, isArriving })) return;
+  begin(list: object | string, what: string, piece = ""): Reading {
+    const place = this.#placeOf(list);
+    return new Reading(place, piece, (reading, bytes, isArriving) => {
+      if (this.#fits(place, reading, bytes, isArriving)) return;
       throw new Retry("UnexpectedResponse", `${this.#way}: there is no room for ${what}`);
     });
-    return reading;
+  }
+
+  /** Records what is kept of a piece, whether there is room or not. */
+  keep(list: object | string, piece: string, bytes: number): void {
+    const place = this.#placeOf(list);
+    place.keep(piece, { kept: bytes, most: Math.max(place.pieceOf(piece).most, bytes) });
+  }
+
+  drop(list: object | string, piece: string): void {
+    const place = this.#places.get(list);
+    place?.keep(piece, undefined);
+    if (place?.isEmpty) this.release(list);
   }
 
   release(list: object | string): void {
-    this.#taken.delete(list);
+    this.#places.delete(list);
   }
 
-  #fits(taken: Taken, { bytes, beside, isArriving }: Wanted): boolean {
-    const all = bytes + beside;
-    if (bytes <= SMALL_BYTES || all <= taken.kept) return true;
-    const others = [...this.#taken.values()].filter((one) => one !== taken);
-    if (all <= (this.#bytes - sum(others, (one) => one.kept + beyond(one))) / 2) return true;
+  #placeOf(list: object | string): Place {
+    const place = this.#places.get(list) ?? new Place();
+    this.#places.set(list, place);
+    return place;
+  }
+
+  #fits(place: Place, { piece }: Reading, bytes: number, isArriving: boolean): boolean {
+    const { kept, most } = place.pieceOf(piece);
+    const underWay = place.underWay(piece);
+    if (underWay <= kept) return true;
+    const all = place.kept + place.beyond;
+    const beside = all - underWay;
+    if (beside + bytes <= SMALL_BYTES) return true;
+    const others = [...this.#places.values()].filter((one) => one !== place);
+    if (all <= (this.#bytes - sum(others, (one) => one.kept + one.beyond)) / 2) return true;
     // A page is soon gone, but what is kept stays: it would take the room of the others.
-    return isArriving && bytes <= taken.most && all - taken.kept <= this.#bytes / 2 - sum(others, beyond);
+    return isArriving && bytes <= most && place.beyond <= this.#bytes / 2 - sum(others, (one) => one.beyond);
   }
 }
 
-/** What a list under way would take. */
-interface Wanted {
-  bytes: number;
-  /** What others that read the same list take by now. */
-  beside: number;
-  isArriving: boolean;
+const sum = <T>(all: Iterable<T>, of: (one: T) => number): number => {
+  let so = 0;
+  for (const one of all) so += of(one);
+  return so;
+};
+
+/** A list, or all that is read one by one in one place. */
+class Place {
+  /** What all pieces take. */
+  kept = 0;
+  readonly #pieces = new Map<string, Piece>();
+  /** What the readings under way take by now. Several may read the same piece at the same time, and each has all of it. */
+  readonly #readings = new Map<Reading, number>();
+
+  pieceOf(name: string): Piece {
+    return this.#pieces.get(name) ?? NOTHING;
+  }
+
+  /** Undefined: nothing is kept of it. */
+  keep(name: string, piece: Piece | undefined): void {
+    this.kept += (piece?.kept ?? 0) - this.pieceOf(name).kept;
+    if (piece) this.#pieces.set(name, piece);
+    else this.#pieces.delete(name);
+  }
+
+  /** What those take that read this piece. */
+  underWay(name: string): number {
+    return sum(this.#readings, ([{ piece }, bytes]) => (piece === name ? bytes : 0));
+  }
+
+  /** What all that read here take beyond what is kept of the same pieces. */
+  get beyond(): number {
+    const underWay = new Map<string, number>();
+    for (const [{ piece }, bytes] of this.#readings) underWay.set(piece, (underWay.get(piece) ?? 0) + bytes);
+    return sum(underWay, ([name, bytes]) => Math.max(bytes - this.pieceOf(name).kept, 0));
+  }
+
+  get isEmpty(): boolean {
+    return this.#pieces.size + this.#readings.size === 0;
+  }
+
+  bytesOf(reading: Reading): number | undefined {
+    return this.#readings.get(reading);
+  }
+
+  /** Undefined: it has ended. */
+  set(reading: Reading, bytes: number | undefined): void {
+    if (bytes === undefined) this.#readings.delete(reading);
+    else this.#readings.set(reading, bytes);
+  }
 }
-
-const underWay = ({ readings }: Taken): number => sum([...readings.values()], (bytes) => bytes);
-
-/** What those that read a list take beyond what it keeps. */
-const beyond = (taken: Taken): number => Math.max(underWay(taken) - taken.kept, 0);
-
-const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((so, one) => so + of(one), 0);
 
 /** A list under way, in its room. */
 export class Reading {
-  readonly #taken: Taken;
-  readonly #check: (bytes: number, isArriving: boolean) => void;
+  readonly piece: string;
+  readonly #place: Place;
+  readonly #check: (reading: Reading, bytes: number, isArriving: boolean) => void;
   #rows = 0;
   #most = 0;
   #problem: Retry | undefined;
 
-  constructor(taken: Taken, check: (bytes: number, isArriving: boolean) => void) {
-    this.#taken = taken;
+  constructor(place: Place, piece: string, check: (reading: Reading, bytes: number, isArriving: boolean) => void) {
+    this.#place = place;
+    this.piece = piece;
     this.#check = check;
+    place.set(this, 0);
   }
 
   /** Call it with the length of the page that is arriving. Throws if the list becomes too large. */
   readonly onAnswer = (bytes: number): void => this.#take(this.#rows + bytes, true);
 
-  /** Call it with what was read in a page. Throws if the list becomes too large. */
-  add(rows: unknown): void {
-    const all = this.#rows + sizeOf(rows);
+  /** Call it with what was read in a page. Throws if the list becomes too large. `counted`: what counts elsewhere of it. */
+  add(rows: unknown, counted = 0): void {
+    const all = this.#rows + Math.max(sizeOf(rows) - counted, 0);
     this.#take(all, false);
     this.#rows = all;
   }
 
   /** Call it when all that was added is kept. */
   keep(): void {
-    Object.assign(this.#taken, { kept: this.#rows, most: this.#most });
-    this.#taken.readings.delete(this);
+    this.#place.set(this, undefined);
+    this.#place.keep(this.piece, { kept: this.#rows, most: this.#most });
   }
 
   /** Call it when the reading has failed with this error. Returns why: the error, or that there is no room. */
   fail(error: unknown): unknown {
     const problem = this.#problem ?? error;
     this.#problem = undefined;
-    this.#taken.readings.delete(this);
+    this.#place.set(this, undefined);
     return problem;
   }
 
   #take(bytes: number, isArriving: boolean): void {
+    const before = this.#place.bytesOf(this);
+    this.#place.set(this, bytes);
     try {
-      this.#check(bytes, isArriving);
+      this.#check(this, bytes, isArriving);
     } catch (error) {
+      this.#place.set(this, before);
       this.#problem = error as Retry;
       throw error;
     }
-    this.#taken.readings.set(this, bytes);
     this.#most = Math.max(this.#most, bytes);
   }
 }

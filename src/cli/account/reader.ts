@@ -89,17 +89,14 @@ export class AccountReader implements AsyncDisposable {
   };
 
   async #one<T, None>(read: (options: CallOptions) => Promise<T>, none: None): Promise<T | None> {
-    const arriving = {};
     try {
-      const answer = await this.#room.read(arriving, ONE_BY_ONE, ({ onAnswer }) => read({ onAnswer }));
+      const answer = await this.#room.readOnce(ONE_BY_ONE, ({ onAnswer }) => read({ onAnswer }));
       this.#singles.add(answer);
       this.#singles.keep();
       return answer;
     } catch (error) {
       if (isNotFound(error)) return none;
       throw error;
-    } finally {
-      this.#room.release(arriving);
     }
   }
 

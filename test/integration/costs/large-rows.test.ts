@@ -115,6 +115,40 @@ test("what does not fit is told, and stops neither the process nor other kinds",
   expect(seen.filter(({ method }) => method === "POST")).toHaveLength(1);
 });
 
+test("modules of 300 routes, of a megabyte each, do not end the process, and those that do not fit say so", async () => {
+  const idpMetadata = "<EntityDescriptor/>";
+  const saml = {
+    enabled: true,
+    idp_metadata: idpMetadata,
+    options_passthrough: false,
+    force_authn: false,
+    allow_idp_initiated: false,
+    nameid_format: "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
+    // nobody can set it in a spec
+    entity_id: "x".repeat(1_000_000),
+  };
+  const { url, seen } = await serve((response) => json(response, 200, saml));
+  const names = Array.from({ length: 300 }, (_, index) => `r${index}`);
+  forgetAtEnd("HTTPSEdgeRoute", ...names);
+  const operator = await startedFor(url);
+  const spec = (name: string) => ({ edgeId: "edghts_1", routeId: `edghtsrt_${name}`, saml: { idpMetadata } });
+  await world.kube.apply(...names.map((name) => manifest("HTTPSEdgeRoute", name, spec(name))));
+  const objects = await world.until("all are looked at", async () => {
+    expect(operator.isRunning).toBe(true);
+    const all = await world.kube.list("HTTPSEdgeRoute");
+    return all.every((one) => conditionOf(one, "Ready")?.status !== "Unknown") && all;
+  });
+  const messages = objects.map((one) => conditionOf(one, "Ready")?.message ?? "");
+  const refused = messages.filter((message) => message.includes("there is no room for the modules of each HTTPS edge"));
+  const kept = objects.filter((one) => conditionOf(one, "Ready")?.status === "True");
+  expect(refused.length + kept.length).toBe(names.length);
+  // half of a quarter of the heap
+  expect(kept.length).toBeGreaterThan(20);
+  expect(kept.length).toBeLessThan(40);
+  expect(await peakMiB(operator)).toBeLessThan(LIMIT_MIB);
+  expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
 /** 300 rows of 300 KB. */
 const tenthIsLarge = (index: number): object => ({ ...row(index), metadata: index % 10 === 0 ? large : "" });
 
