@@ -63,7 +63,7 @@ export const quickTests: readonly string[] = [
 /** The longest files on a cluster, longest first. They start first: one of them that came last would run alone. */
 export const longest: readonly string[] = [
   ...["namespaced", "failing-route", "monitoring", "api-server", "demo", "sessions", "dns", "pages", "install"],
-  ...["replicas", "bench", "connections", "brakes", "upgrade", "answers", "clock", "kill-delete"],
+  ...["large-rows", "replicas", "bench", "connections", "brakes", "upgrade", "answers", "clock", "kill-delete"],
   ...["unread-namespace", "lifecycle", "take-over", "kill-create", "kill-replace", "kill-again"],
 ];
 
