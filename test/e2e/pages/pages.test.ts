@@ -36,7 +36,10 @@ let pages: Record<
 /** A checkout that may be written to. */
 async function checkout(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), "checkout-"));
-  for (const name of await readdir(root)) await symlink(join(root, name), join(made, name));
+  // programs are put beside that of the checkout
+  const own = (await readdir(root)).filter((name) => name !== "bin");
+  await mkdir(join(made, "bin"));
+  for (const name of [...own, "bin/kubectl-tunnelgateway"]) await symlink(join(root, name), join(made, name));
   return made;
 }
 
