@@ -16,7 +16,7 @@ import { Modules, proveKeyByModule } from "./remotes/modules.ts";
 import type { Remotes } from "./remotes/remotes.ts";
 import type { CallsOptions } from "./requests/calls.ts";
 import { CircuitBreaker } from "./requests/circuit-breaker.ts";
-import { ListRoom } from "./requests/list-room.ts";
+import { type ListRoom, roomForAll } from "./requests/list-room.ts";
 import type { Lane } from "./requests/request-budget.ts";
 import { ServiceTime } from "./requests/service-time.ts";
 import { Turns } from "./requests/turns.ts";
@@ -86,7 +86,7 @@ export class Account {
     this.serviceTime = new ServiceTime(options.clock);
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
-    this.#room = options.room ?? new ListRoom({ bytes: Number.POSITIVE_INFINITY, way: "" });
+    this.#room = options.room ?? roomForAll();
     this.operations = new OperationSupport(options.clock, options.undocumented);
   }
 

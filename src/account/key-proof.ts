@@ -264,7 +264,7 @@ export class KeyProof {
   async #askForOne(recorded: readonly Recorded[]): Promise<void> {
     const all = singly(recorded);
     const one = all[(this.#failure?.attempts ?? 0) % all.length];
-    if (one) await ignoringForbidden(this.#options.readOne(...one));
+    if (one) await isPermitted(this.#options.readOne(...one));
   }
 
   #fail(count: number): void {
@@ -353,22 +353,20 @@ function unlistedOf(recorded: readonly Recorded[]): (readonly [Source, string])[
   return [...byID.flatMap((some) => some.slice(0, 1)), ...byID.flatMap((some) => some.slice(1))];
 }
 
-/** Adds why not to `problems`. */
-async function succeeds(reading: Promise<void>, problems: unknown[]): Promise<boolean> {
+/** False when it is forbidden: a key without permission to read one resource can still be proved by another. */
+async function isPermitted(reading: Promise<void>): Promise<boolean> {
   try {
     await reading;
     return true;
   } catch (error) {
-    if (!isForbidden(error)) problems.push(error);
+    if (!isForbidden(error)) throw error;
     return false;
   }
 }
 
-/** A key without permission to read one resource can still be proved by another. */
-async function ignoringForbidden(reading: Promise<void>): Promise<void> {
-  try {
-    await reading;
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-  }
-}
+/** False when it is forbidden, or has failed: then `problems` gets the error. */
+const succeeds = (reading: Promise<void>, problems: unknown[]): Promise<boolean> =>
+  isPermitted(reading).catch((error: unknown) => {
+    problems.push(error);
+    return false;
+  });

@@ -11,8 +11,7 @@ export interface CollectionOptions extends CallsOptions {
   clock: Clock;
   /** Aborts the lists under way. Reconciles share lists, so no single reconcile may abort one. */
   signal: AbortSignal;
-  /** Default: there is room for all lists. */
-  room?: ListRoom;
+  room: ListRoom;
   /** What keeps the list in the room (see ListRoom). Default: this collection, apart from any other reader. */
   list?: string;
   /** Called after each list. */

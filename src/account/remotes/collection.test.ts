@@ -8,6 +8,7 @@ import { eventDestinations, ipPolicies, tcpEdgePolicy, tcpEdges } from "../../ga
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { Source } from "../../objects/evidence.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
+import { roomForAll } from "../requests/list-room.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
 import { Collection } from "./collection.ts";
@@ -46,6 +47,7 @@ describe("a list", () => {
       client: gateway.asClient(),
       resource: ipPolicies,
       clock,
+      room: roomForAll(),
       signal: request.signal,
     });
     await collection.listed(0, { lane: "sync" });

@@ -3,7 +3,7 @@ import { isNotFound } from "../../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../../gateway/resource.ts";
 import type { Answer } from "../../schema/define.ts";
 import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
-import { ListRoom, type Reading } from "../requests/list-room.ts";
+import type { ListRoom, Reading } from "../requests/list-room.ts";
 import type { Lane } from "../requests/request-budget.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type RemoteChangeListener } from "./inventory.ts";
@@ -39,7 +39,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.resource = options.resource;
     this.#options = options;
     this.#calls = new Calls(options);
-    this.#room = options.room ?? new ListRoom({ bytes: Number.POSITIVE_INFINITY, way: "" });
+    this.#room = options.room;
     this.#list = options.list ?? this;
     options.signal.addEventListener("abort", () => this.#room.release(this.#list), { once: true });
     const { title } = options.resource;

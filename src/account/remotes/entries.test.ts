@@ -7,6 +7,7 @@ import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import type { EntryLocation } from "../../schema/define.ts";
+import { roomForAll } from "../requests/list-room.ts";
 import { Collection } from "./collection.ts";
 import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";
@@ -29,7 +30,7 @@ beforeEach(() => {
   gateway = new FakeGateway(clock);
   deltas = [];
   const common = { ...callsOptions(clock), client: gateway.asClient() };
-  parents = new Collection({ ...common, resource, clock, signal: request.signal });
+  parents = new Collection({ ...common, resource, clock, room: roomForAll(), signal: request.signal });
   const location = EventSource.location as EntryLocation;
   entries = new Entries({ ...common, location, parents, onListDelta: (delta) => deltas.push(delta) });
   id = gateway.seed(resource, { sources: of("a.v0", "b.v0") }).id;

@@ -125,6 +125,9 @@ export class ListRoom {
   }
 }
 
+/** A room without a bound. */
+export const roomForAll = (): ListRoom => new ListRoom({ bytes: Number.POSITIVE_INFINITY, way: "" });
+
 const sum = <T>(all: Iterable<T>, of: (one: T) => number): number => {
   let so = 0;
   for (const one of all) so += of(one);

@@ -9,13 +9,8 @@ const isTroubled = (node: Node): boolean => !["True", ""].includes(readyOf(node)
  * and of these the nearest. `below`: what a node leads to.
  */
 export function troublesOf(nodes: readonly Node[], below: (node: Node) => readonly Node[]): ReadonlyMap<Node, Node> {
-  const above = new Map<Node, Node[]>();
-  for (const node of nodes)
-    for (const one of below(node)) {
-      const users = above.get(one);
-      if (users) users.push(node);
-      else above.set(one, [node]);
-    }
+  const uses = nodes.flatMap((user) => below(user).map((used) => ({ user, used })));
+  const above = Map.groupBy(uses, ({ used }) => used);
   const found = new Map<Node, Node>();
   const troubled = nodes.filter(isTroubled);
   const [stalled, others] = [true, false].map((isFirst) =>
@@ -26,10 +21,10 @@ export function troublesOf(nodes: readonly Node[], below: (node: Node) => readon
 }
 
 /** The nearest come first, since those above are looked at in turn. What has its worst keeps it. */
-function spread(troubled: readonly Node[], above: ReadonlyMap<Node, Node[]>, found: Map<Node, Node>): void {
+function spread(troubled: readonly Node[], above: ReadonlyMap<Node, { user: Node }[]>, found: Map<Node, Node>): void {
   const open = troubled.map((node) => ({ node, trouble: node }));
   for (const { node, trouble } of open)
-    for (const user of above.get(node) ?? []) {
+    for (const { user } of above.get(node) ?? []) {
       if (found.has(user)) continue;
       found.set(user, trouble);
       open.push({ node: user, trouble });

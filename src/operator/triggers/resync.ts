@@ -1,7 +1,6 @@
 import type { Account } from "../../account/account.ts";
 import type { Resource } from "../../gateway/resource.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import { sleep } from "../../runtime/clock.ts";
+import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";

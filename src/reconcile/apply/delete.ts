@@ -5,8 +5,7 @@ import { hasFinalizer, isOrphan, isUninstalling, type ManagedObject, releasedTo 
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
-import type { Kind } from "../../schema/define.ts";
-import { listOf } from "../../schema/define.ts";
+import { type Kind, listOf } from "../../schema/define.ts";
 import { withArticle } from "../../schema/nouns.ts";
 import {
   accountOf,

@@ -2,8 +2,7 @@ import { type Loss, type MissingRemote, RECHECK_DELAYS } from "../../account/mas
 import { listedID } from "../../objects/identity.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
-import type { Kind } from "../../schema/define.ts";
-import { listOf } from "../../schema/define.ts";
+import { type Kind, listOf } from "../../schema/define.ts";
 import { objectsInAccount, type ReconcileContext } from "../context.ts";
 
 /** If fewer remotes than this are missing, a person may have deleted them by hand. */

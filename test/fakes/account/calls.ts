@@ -3,6 +3,7 @@ import { Collection } from "../../../src/account/remotes/collection.ts";
 import type { CollectionOptions } from "../../../src/account/remotes/collection-options.ts";
 import type { CallsOptions } from "../../../src/account/requests/calls.ts";
 import { CircuitBreaker } from "../../../src/account/requests/circuit-breaker.ts";
+import { roomForAll } from "../../../src/account/requests/list-room.ts";
 import { RequestBudget } from "../../../src/account/requests/request-budget.ts";
 import { Turns } from "../../../src/account/requests/turns.ts";
 import type { FakeGateway } from "../reconcile/fake-gateway.ts";
@@ -19,6 +20,7 @@ export const collectionOf = (
     client: gateway.asClient(),
     resource,
     clock,
+    room: roomForAll(),
     signal: new AbortController().signal,
     ...more,
   });

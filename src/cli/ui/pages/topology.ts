@@ -34,14 +34,12 @@ export async function topology(view: View, url: URL): Promise<Html> {
   const options = { up: wish.isUp, most: MOST, scope };
   const forest = forestOf(graph, { ...options, from });
   const drawn = drawingOf(forest);
-  // of one node everything hangs together, and people look at just that
-  const { items: all, arrows } = wish.from ? { ...drawn, items: itemsByKey(drawn.items) } : spread(drawn);
   const isMeant = meantBy(wish, view);
   const meant = drawn.items.filter(isMeant);
   const roots = isFiltered(wish) ? meant.flatMap((item) => (item.type === "node" ? item.node : [])) : from;
   const command = commandFor(roots, wish);
   if (url.searchParams.has("as")) {
-    const lines = renderTree(forestOf(graph, { ...options, from: roots }), {});
+    const lines = renderTree(isFiltered(wish) ? forestOf(graph, { ...options, from: roots }) : forest, {});
     return section(
       "topology",
       titleOf(wish),
@@ -49,6 +47,8 @@ export async function topology(view: View, url: URL): Promise<Html> {
       command,
     );
   }
+  // of one node everything hangs together, and people look at just that
+  const { items: all, arrows } = wish.from ? { ...drawn, items: itemsByKey(drawn.items) } : spread(drawn);
   const items = isFiltered(wish) ? around(all, arrows, isMeant) : all;
   const drawing = {
     items,
