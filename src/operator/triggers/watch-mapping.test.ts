@@ -132,6 +132,16 @@ describe("a cycle of references", () => {
     const old = given(FailoverBackend, "c", { ...refs("a"), status: stuck });
     expect(keysOf(change(old))).toEqual(expect.arrayContaining(["n/a", "n/b"]));
   });
+
+  it.each<[string, More, string[]]>([
+    ["is looked at again by one that says so after its end", refs(), ["n/a"]],
+    ["is not looked at again by one that says so while it lasts", refs("a"), []],
+  ])("%s", (_, last, requests) => {
+    const old = given(FailoverBackend, "a", refs("b"));
+    given(FailoverBackend, "b", last);
+    const now = given(FailoverBackend, "a", { ...refs("b"), status: stuck });
+    expect(keysOf({ type: "updated", old, object: now, initial: false })).toEqual(requests);
+  });
 });
 
 describe("an object", () => {
@@ -188,7 +198,12 @@ describe("a younger object that listens on the same address", () => {
   });
 
   it.each<[string, More, More, string[]]>([
-    ["is enqueued when the older one begins to", on(), on("shop.example:443"), ["TLSEdge n/younger"]],
+    [
+      "is enqueued when the older one begins to, and when it begins itself, as it may have looked too early",
+      on(),
+      on("shop.example:443"),
+      ["TCPEdge n/db", "TLSEdge n/younger"],
+    ],
     ["is enqueued when the older one ends to", on("shop.example:443"), on("a.example:1"), ["TLSEdge n/younger"]],
     ["is not enqueued for another address", on(), on("a.example:1"), []],
     ["is not enqueued while nothing changes there", on("shop.example:443"), on("SHOP.example:443"), []],

@@ -71,7 +71,8 @@ const affectsReferrers = (old: ManagedObject, object: ManagedObject, sentFields:
 
 /**
  * All objects of a cycle of references that this change closes, and those that were in one and may go on. Only the next
- * one in it refers to the object that changed.
+ * one in it refers to the object that changed. An object that now says that it is stuck is looked at again if the cycle
+ * has ended meanwhile: the change that ended it could not know.
  */
 function forCycle(kind: Kind, change: Change<ManagedObject>, { kinds, informers }: Caches): EnqueueRequest[] {
   if (change.type === "added") return change.initial ? [] : membersOfCycle(change.object, { kinds, informers });
@@ -80,8 +81,12 @@ function forCycle(kind: Kind, change: Change<ManagedObject>, { kinds, informers 
   const hasChanged =
     affectsReferrers(change.old, object, sentStatusFields(kind.kind, kinds)) ||
     !isDeepStrictEqual(referencesOf(kind, change.old), referencesOf(kind, object));
-  return hasChanged ? [...stuckBehind(object, informers), ...membersOfCycle(object, { kinds, informers })] : [];
+  if (hasChanged) return [...stuckBehind(object, informers), ...membersOfCycle(object, { kinds, informers })];
+  const saysTooLate = !isStuck(change.old) && isStuck(object) && !membersOfCycle(object, { kinds, informers }).length;
+  return saysTooLate ? [requestFor(kind.kind, object, "edit")] : [];
 }
+
+const isStuck = ({ status }: ManagedObject): boolean => conditionOf(status, "Ready")?.reason === "ReferenceCycle";
 
 function membersOfCycle(object: ManagedObject, { kinds, informers }: Caches): EnqueueRequest[] {
   const get = (kind: string, namespace: string, name: string) => informers.get(kind)?.store.get(`${namespace}/${name}`);
@@ -98,7 +103,7 @@ function stuckBehind(object: ManagedObject, informers: Informers): EnqueueReques
   for (const { kind, metadata } of reached) {
     const reference = referenceKey(kind, metadata.namespace, metadata.name);
     for (const referrer of objectsByIndex(informers, "references", reference)) {
-      if (stuck.has(referrer) || conditionOf(referrer.status, "Ready")?.reason !== "ReferenceCycle") continue;
+      if (stuck.has(referrer) || !isStuck(referrer)) continue;
       stuck.add(referrer);
       reached.push(referrer);
     }
@@ -145,17 +150,22 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
     .map((other) => requestFor(kind.kind, other, "edit"));
 }
 
-/** Younger objects that listen on an address of this one: they say so while it listens there. */
+/**
+ * Younger objects that listen on an address of this one: they say so while it listens there. The younger one itself when
+ * it begins to: the older one may have begun after the reconcile had looked, and before the index knew the younger one.
+ */
 function forSharersOfAddress(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (kind.listensOn === undefined || (change.type === "added" && change.initial)) return [];
   const { object } = change;
   const addressesOf = (one: ManagedObject) => (isDeleting(one) ? [] : listenedOn(kind, one.status));
   const had = change.type === "added" ? [] : addressesOf(change.type === "updated" ? change.old : object);
   const has = change.type === "deleted" ? [] : addressesOf(object);
-  return differing(had, has)
-    .flatMap((address) => objectsByIndex(informers, "listenedOn", address))
-    .filter((other) => isOlder(object, other))
-    .map((other) => requestFor(other.kind, other, "edit"));
+  return differing(had, has).flatMap((address) =>
+    objectsByIndex(informers, "listenedOn", address).flatMap((other) => {
+      if (isOlder(object, other)) return [requestFor(other.kind, other, "edit")];
+      return isOlder(other, object) && has.includes(address) ? [requestFor(kind.kind, object, "edit")] : [];
+    }),
+  );
 }
 
 const none = { ids: [], names: [] };
