@@ -80,7 +80,10 @@ describe("an object that does not exist", () => {
     ["import --all -o edge.yaml", /^Give another -o: EEXIST: /],
     ["users nothing", 'There is no object "nothing" in namespace shop, and no remote with this id'],
     ["why tcpedge/nothing", 'There is no TCPEdge "nothing" in namespace shop'],
-    ["plan -n nowhere", "There are no objects in namespace nowhere: name another one with -n, or see -A"],
+    ["plan -n nowhere", "There is no namespace nowhere: name another one with -n, or see -A"],
+    ["tree -n nowhere", "There is no namespace nowhere: name another one with -n, or see -A"],
+    ["status -n nowhere", "There is no namespace nowhere: name another one with -n, or see -A"],
+    ["plan -n other", "There are no objects in namespace other: name another one with -n, or see -A"],
     ["move ippolicy nothing other", "There is no IPPolicy shop/nothing"],
   ])("%s reports it in one line", async (line, said) => {
     const { code, stdout, stderr } = await run(line);
@@ -156,13 +159,27 @@ describe("what the cluster knows is shown", () => {
 test.each([
   [404, 'namespaces "b" not found'],
   [409, "the object has been modified"],
-  [422, 'metadata.name: Invalid value: "BAD_NAME"'],
+  [422, 'metadata.name: Invalid value: "headquarters"'],
 ])("what the API server refuses with %i is one line", async (status, message) => {
   failing(({ method }) =>
     method === "POST" ? { status, body: { kind: "Status", code: status, message } } : undefined,
   );
   const stderr = `The cluster refuses this: ${message}`;
-  expect(await run("move ippolicy office BAD_NAME")).toEqual({ code: 1, stdout: "", stderr });
+  expect(await run("move ippolicy office headquarters")).toEqual({ code: 1, stdout: "", stderr });
+});
+
+test.each([
+  ["move ippolicy office BAD_NAME", "BAD_NAME"],
+  ["move ippolicy Office headquarters", "Office"],
+  ["move ippolicy office Team/office", "Team"],
+])("%s says which name is none", async (line, name) => {
+  const rule = "names have lower-case letters, digits, - and ., with a letter or digit at both ends";
+  const { code, stdout, stderr } = await run(line);
+  expect({ code, stdout, first: stderr.split("\n")[0] }).toEqual({
+    code: 2,
+    stdout: "",
+    first: `Give another name than ${name}: ${rule} (kubectl tunnelgateway ${line})`,
+  });
 });
 
 test("no progress is left behind a failure", async () => {
@@ -187,6 +204,35 @@ describe("two files with the same object", () => {
       stderr: `6 more that these manifests do not change: see --all\n${PART}\n${join(folder, "b.yaml")}:1: Remove one of two: ${join(folder, "a.yaml")}:1 has the same object`,
     });
     expect(stdout).toContain("IPPolicy shop/new");
+  });
+});
+
+describe("manifests of a namespace that does not exist", () => {
+  const policy = `apiVersion: tunnelgateway.dev/v1\nkind: IPPolicy\nmetadata: {name: new, namespace: nowhere}\nspec: {}\n`;
+  const planned = async (text: string) => {
+    const folder = await mkdtemp(join(tmpdir(), "nowhere-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, "a.yaml"), text);
+    return await run(`plan -f ${folder}`);
+  };
+  const note = "Create namespace nowhere first: the cluster has none with this name, and these manifests make none";
+
+  test("say so below the plan", async () => {
+    const { code, stdout, stderr } = await planned(policy);
+    expect({ code, first: stderr.split("\n")[0] }).toEqual({ code: 0, first: note });
+    expect(stdout).toContain("IPPolicy nowhere/new");
+  });
+
+  test("do not, where they make it, or where the user may not read it", async () => {
+    const namespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: nowhere}\n";
+    expect((await planned(policy + namespace)).stderr).not.toContain("Create");
+    failing(({ path }) => (path === "/api/v1/namespaces/nowhere" ? forbidden : undefined));
+    expect((await planned(policy)).stderr).not.toContain("Create");
+  });
+
+  test("are none, if they make the namespace alone", async () => {
+    const { stderr } = await planned("apiVersion: v1\nkind: Namespace\nmetadata: {name: nowhere}\n");
+    expect(stderr).toBe("Give other files: there are no manifests in these");
   });
 });
 

@@ -104,7 +104,8 @@ export const enabled = z.boolean().default(true).describe("Whether the module ap
 export const module = <S extends z.ZodObject>(schema: S, how: Pick<Traits, "onRemove" | "told">) =>
   mark(schema, how).optional();
 
-const objectName = matching(
+/** The name of an object in Kubernetes. */
+export const objectName = matching(
   z.string().min(1).max(253),
   /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
   "must be a name in Kubernetes: lower-case letters, digits, - and ., with a letter or digit at both ends",

@@ -23,6 +23,7 @@ import {
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { type Connected, connect } from "../cluster/connect.ts";
+import { refuseAbsentNamespace } from "../cluster/namespace.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
 import { type Scope, scopeOf } from "../cluster/scope.ts";
 import type { Part } from "../terminal/progress.ts";
@@ -55,6 +56,8 @@ interface What {
   marks?: boolean;
   /** Whether what the cluster knows is of use where the account cannot be read. That becomes a problem then. */
   isClusterEnough?: boolean;
+  /** Whether the namespace has to exist: its objects are what the command shows. */
+  isNamespaceNeeded?: boolean;
 }
 
 /** Reads the account, and all objects of the cluster whose remotes are in it. */
@@ -66,6 +69,7 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   await using cluster = connect({ ...config, context: flags.context });
   const scope = scopeOf(flags, cluster.namespace);
   const read = await readObjects(cluster.client, scope, problems, terminal);
+  if (what.isNamespaceNeeded) await refuseAbsentNamespace(cluster.client, scope, [...read.objects.values()].flat());
   const graph =
     (credentials &&
       (await graphIn(cluster, read, credentials, loading).catch((error: unknown) => becomeProblem(error, loading)))) ??

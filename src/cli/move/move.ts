@@ -4,6 +4,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { AccountChanges } from "../../plan/account-changes.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { durationPattern, durationSeconds } from "../../schema/duration.ts";
+import { objectName } from "../../schema/fields.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
@@ -106,7 +107,11 @@ function checked({ timeout, rewrite, filename, dryRun }: Flags): number {
 function placeOf(text: string, namespace: string): Place {
   const [first = "", second, ...rest] = text.split("/");
   if (first === "" || second === "" || rest.length > 0) throw new UsageError(`Give NAMESPACE/NAME, not ${text}`);
-  return second === undefined ? { namespace, name: first } : { namespace: first, name: second };
+  const place = second === undefined ? { namespace, name: first } : { namespace: first, name: second };
+  const wrong = Object.values(place).find((name) => !objectName.safeParse(name).success);
+  if (wrong === undefined) return place;
+  const rule = "names have lower-case letters, digits, - and ., with a letter or digit at both ends";
+  throw new UsageError(`Give another name than ${wrong}: ${rule}`);
 }
 
 /** With the key of the account that the old object uses. */

@@ -98,7 +98,9 @@ test("only changed files are written, as a whole", async () => {
 });
 
 test("invalid YAML is reported, with the file", () => {
-  expect(() => rewritten("a: [", rewriting("team-b", "office"), "a.yaml")).toThrow("Correct the YAML in a.yaml: ");
+  expect(() => rewritten("a: [", rewriting("team-b", "office"), "a.yaml")).toThrow(
+    /^Correct the YAML in a\.yaml: .* and end with a \] at line 1, column 5$/,
+  );
 });
 
 const near = rewriting("team-a", "home");

@@ -6,7 +6,7 @@ import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
-import { filesOf } from "../plan/manifests.ts";
+import { filesOf, firstLineOf } from "../plan/manifests.ts";
 import { editedYAML, markForKubectl } from "../terminal/kubernetes-yaml.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { readTextFile, writeTextFile } from "../terminal/text-file.ts";
@@ -51,8 +51,8 @@ export function rewritten(text: string, rewriting: Rewriting, file = "the file")
   let result = text;
   // From the last document to the first, so that the positions of earlier documents stay valid.
   for (const document of parseAllDocuments(text).reverse()) {
-    if (document.errors.length > 0)
-      throw new CommandError(`Correct the YAML in ${file}: ${document.errors[0]?.message}`);
+    const [error] = document.errors;
+    if (error) throw new CommandError(`Correct the YAML in ${file}: ${firstLineOf(error)}`);
     const edits = editsOf(contentOf(document, file), rewriting);
     const range = isNode(document.contents) ? document.contents.range : undefined;
     if (edits.length === 0 || !range) continue;

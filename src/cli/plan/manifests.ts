@@ -130,7 +130,7 @@ function parseYAML(text: string, file: string, result: Manifests): void {
     const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
     const [error] = document.errors;
     if (error) {
-      result.problems.push(`${at(error.pos[0])}: Correct the YAML: ${error.message.split("\n")[0]}`);
+      result.problems.push(`${at(error.pos[0])}: Correct the YAML: ${firstLineOf(error)}`);
       continue;
     }
     const where = at(document.contents?.range?.[0] ?? document.range[0]);
@@ -145,6 +145,9 @@ function parseYAML(text: string, file: string, result: Manifests): void {
     }
   }
 }
+
+/** What the parser says, with line and column, and without the lines that it repeats below a colon. */
+export const firstLineOf = ({ message }: Error): string => message.split("\n", 1)[0]?.replace(/:$/, "") ?? "";
 
 /** Where the deepest part of a path begins that the document has. */
 function offsetIn(contents: unknown, path: string): number {
@@ -227,8 +230,11 @@ export const duplicate = (where: string, other: string): string =>
 const keyOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   `${apiVersion} ${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;
 
-/** Objects that the operator manages, and the objects that it reads for them. */
-const isRelevant = (object: KubeObject): boolean => object.apiVersion === API_VERSION || isData(object);
+/** Objects that the operator manages, the objects that it reads for them, and the namespaces of both. */
+const isRelevant = (object: KubeObject): boolean =>
+  object.apiVersion === API_VERSION || isData(object) || isNamespace(object);
+
+export const isNamespace = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === "v1" && kind === "Namespace";
 
 const isData = ({ apiVersion, kind }: { apiVersion?: unknown; kind?: unknown }): boolean =>
   apiVersion === "v1" && (kind === "Secret" || kind === "ConfigMap");

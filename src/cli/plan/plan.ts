@@ -4,11 +4,13 @@ import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { type PlannedObject, planChanges } from "../../plan/planner.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { Kind } from "../../schema/define.ts";
 import { selects } from "../../schema/label-selector.ts";
 import { type AccountFlags, findCredentials, sharersOf } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
+import { isNamespaceAbsent, refuseAbsentNamespace } from "../cluster/namespace.ts";
 import { reportPartial } from "../cluster/partial.ts";
 import { includes, placeOf, type Scope, scopeOf } from "../cluster/scope.ts";
 import { copyOf } from "../diff/diff.ts";
@@ -18,7 +20,7 @@ import { resourceName } from "../graph/output.ts";
 import { type OutputFlags, print } from "../terminal/output.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { leftBlocks } from "./left.ts";
-import { type Manifest, type ManifestFlags, type Manifests, readManifests } from "./manifests.ts";
+import { isNamespace, type Manifest, type ManifestFlags, type Manifests, readManifests } from "./manifests.ts";
 import { overlay, overlayKey } from "./overlay.ts";
 import { renderPlan, sumsOf } from "./render.ts";
 import { accountSource, clusterSource } from "./sources.ts";
@@ -48,6 +50,8 @@ interface Planned {
   problems: readonly string[];
   /** All objects, as they are once the manifests are applied. */
   objects: readonly ManagedObject[];
+  /** What a person should do before the manifests are applied. */
+  notes: readonly string[];
 }
 
 /**
@@ -60,10 +64,7 @@ export async function planOf(
   terminal: Terminal,
 ): Promise<Planned> {
   const { isGiven } = flags;
-  if (isGiven && manifests.length === 0)
-    throw new CommandError(problems[0] ?? "Give other files: there are no manifests in these", {
-      details: problems.slice(1),
-    });
+  if (isGiven) refuseNoManifests(manifests, problems);
   const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
@@ -73,13 +74,14 @@ export async function planOf(
   const { namespace } = scope;
   const read = await readObjects(client, { namespace, namespaces: config.watchNamespaces }, problems, terminal);
   const present = [...read.objects.values()].flat();
-  if (!isGiven && problems.length === 0) refuseNone(present, scope);
+  if (!isGiven && problems.length === 0) await refuseNone(client, present, scope);
   const given = {
     manifests: flags.namespace ? ofNamespace(manifests, namespace, problems) : manifests,
     namespace,
     problems,
   };
   const { objects, described } = await overlay(client, present, given);
+  const notes = await namespacesToCreate(client, given.manifests, { namespace, present });
   const clusterID = await neededClusterID(config, client);
   const remotes = await readRemotes(credentials, terminal, problems);
   const sharers = await sharersOf(credentials, read.accounts, { client, flags });
@@ -116,12 +118,32 @@ export async function planOf(
   const blocks = [...found.values()];
   problems.push(...inOtherAccounts(objects.filter(isDescribed), isInAccount));
   const others = [...found].filter(([{ before }]) => isGiven && !flags.all && !isDescribed(before));
-  if (others.length === 0) return { blocks, others: 0, problems, objects };
+  if (others.length === 0) return { blocks, others: 0, problems, objects, notes };
   const without = blocksByKey((await planFor(present, [])).planned);
   const isTheSame = ([one, block]: [PlannedObject, Block]) =>
     JSON.stringify(block) === JSON.stringify(without.get(overlayKey(one.before)));
   const unrelated = new Set(others.filter(isTheSame).map(([, block]) => block));
-  return { blocks: blocks.filter((block) => !unrelated.has(block)), others: unrelated.size, problems, objects };
+  const related = blocks.filter((block) => !unrelated.has(block));
+  return { blocks: related, others: unrelated.size, problems, objects, notes };
+}
+
+/** The API server refuses what is in a namespace that is not there. */
+async function namespacesToCreate(
+  client: KubeClient,
+  manifests: readonly Manifest[],
+  { namespace, present }: { namespace: string; present: readonly ManagedObject[] },
+): Promise<string[]> {
+  const objects = manifests.map(({ object }) => object);
+  const created = objects.filter(isNamespace).map(({ metadata }) => metadata.name);
+  const used = objects.filter((one) => !isNamespace(one)).map(({ metadata }) => metadata.namespace ?? namespace);
+  const known = new Set([...created, ...present.map(({ metadata }) => metadata.namespace)]);
+  const asked = [...new Set(used).difference(known)];
+  const answers = await Promise.all(asked.map((name) => isNamespaceAbsent(client, name)));
+  return asked
+    .filter((_, index) => answers[index])
+    .map(
+      (name) => `Create namespace ${name} first: the cluster has none with this name, and these manifests make none`,
+    );
 }
 
 const rowsOf = (remotes: ReadonlyMap<Kind, readonly Remote[]>): ReadonlyMap<string, readonly Remote[]> =>
@@ -130,8 +152,15 @@ const rowsOf = (remotes: ReadonlyMap<Kind, readonly Remote[]>): ReadonlyMap<stri
 const blocksByKey = (planned: readonly PlannedObject[]): Map<string, Block> =>
   new Map([...blocksOf(planned)].map(([{ before }, block]) => [overlayKey(before), block]));
 
+function refuseNoManifests(manifests: readonly Manifest[], problems: readonly string[]): void {
+  if (!manifests.every(({ object }) => isNamespace(object))) return;
+  const [problem = "Give other files: there are no manifests in these", ...details] = problems;
+  throw new CommandError(problem, { details });
+}
+
 /** A name that is wrong is no reason to say that there is nothing to do. */
-function refuseNone(objects: readonly ManagedObject[], scope: Scope): void {
+async function refuseNone(client: KubeClient, objects: readonly ManagedObject[], scope: Scope): Promise<void> {
+  await refuseAbsentNamespace(client, scope, objects);
   if (!scope.isAll && !objects.some(({ metadata }) => includes(scope, metadata.namespace)))
     throw new CommandError(`There are no objects in ${placeOf(scope)}: name another one with -n, or see -A`);
 }
@@ -172,7 +201,7 @@ const inOtherAccounts = (
 /** Whether nothing is sent for it. */
 const isIdle = ({ action }: Block): boolean => action === "blocked" || action === "waiting" || action === "left";
 
-function show({ blocks, others, problems, objects }: Planned, flags: PlanFlags, terminal: Terminal): void {
+function show({ blocks, others, problems, objects, notes }: Planned, flags: PlanFlags, terminal: Terminal): void {
   const complete = problems.length === 0;
   print(
     {
@@ -183,6 +212,7 @@ function show({ blocks, others, problems, objects }: Planned, flags: PlanFlags, 
     flags,
     terminal,
   );
+  for (const note of notes) terminal.warn(note);
   if (others > 0) terminal.warn(`${others} more that these manifests do not change: see --all`);
   reportPartial(problems, terminal);
   if (blocks.some(({ action }) => action === "adopt") && flags.account === undefined)

@@ -4,6 +4,7 @@ import { isForbidden, isKindAbsent } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { type ClusterFlags, type Connected, connect } from "../cluster/connect.ts";
+import { refuseAbsentNamespace } from "../cluster/namespace.ts";
 import { operatorLeases } from "../cluster/operators.ts";
 import { outageOf } from "../cluster/outage.ts";
 import { reportPartial } from "../cluster/partial.ts";
@@ -48,7 +49,9 @@ async function show({ client, namespace }: Connected, flags: Flags, terminal: Te
   const problems: string[] = [];
   const now = Date.now();
   const scope = scopeOf(flags, namespace);
-  const summary = summaryOf(await observe(client, scope, { now, problems, terminal }));
+  const observed = await observe(client, scope, { now, problems, terminal });
+  await refuseAbsentNamespace(client, scope, [...observed.objects.values(), observed.accounts].flat());
+  const summary = summaryOf(observed);
   if (flags.watch) terminal.clear?.();
   print(
     {

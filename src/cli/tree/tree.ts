@@ -27,7 +27,11 @@ const MOST = 20;
 /** `tree`: which nodes use which, from some objects or from all that nothing uses. Read-only. */
 export async function tree(words: readonly string[], flags: Flags, terminal: Terminal): Promise<number> {
   const wanted = wantedBy(words);
-  const { graph, problems, scope } = await load(flags, terminal, { sessions: !flags.up, isClusterEnough: true });
+  const { graph, problems, scope } = await load(flags, terminal, {
+    sessions: !flags.up,
+    isClusterEnough: true,
+    isNamespaceNeeded: wanted.length === 0,
+  });
   const from = wanted.length === 0 ? undefined : findNodes(graph, wanted, scope, problems);
   const isForPrograms = flags.output === "json" || flags.output === "yaml";
   const forest = forestOf(graph, { up: flags.up, from, most: isForPrograms ? undefined : MOST, scope });

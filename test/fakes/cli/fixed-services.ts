@@ -88,6 +88,7 @@ async function answerTo(request: IncomingMessage, written: Written): Promise<Ans
   const { pathname: path, searchParams: query } = new URL(request.url ?? "", "http://fixed");
   if (request.method === "POST" && path.endsWith("selfsubjectaccessreviews"))
     return { status: 201, body: { status: { allowed: true } } };
+  if (request.method === "POST" && path.includes("/namespaces/nowhere/")) return missing;
   if (request.method === "POST" && query.get("dryRun") === "All")
     return { status: 201, body: JSON.parse(await text(request)) };
   if (request.method !== "GET") return { status: 405, body: {} };
@@ -105,6 +106,9 @@ function ofKubernetes(path: string, written: Written): Answer | undefined {
       return ok({ components: { schemas: served() } });
     case "/api/v1/namespaces/kube-system":
       return ok({ metadata: { name: "kube-system", uid: "c1" } });
+    case "/api/v1/namespaces/shop":
+    case "/api/v1/namespaces/other":
+      return ok({ metadata: { name: path.slice(path.lastIndexOf("/") + 1) } });
     case "/apis/coordination.k8s.io/v1/leases":
       return list([lease]);
     case `/apis/coordination.k8s.io/v1/namespaces/${lease.metadata.namespace}/leases/${lease.metadata.name}`:

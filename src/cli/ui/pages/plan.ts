@@ -39,7 +39,7 @@ export async function planned(view: View, views: Views, files: readonly File[]):
   for (const file of files.filter(({ size }) => size > 0))
     parseFile(new Uint8Array(await file.arrayBuffer()), file.name, manifests);
   const silent = { say: () => {}, warn: () => {} };
-  const { blocks, problems, objects } = await planOf(manifests, { ...views.flags, isGiven: true }, silent);
+  const { blocks, problems, objects, notes } = await planOf(manifests, { ...views.flags, isGiven: true }, silent);
   const complete = problems.length === 0;
   const sums = Object.entries(sumsOf(blocks)).map(
     ([action, count]) =>
@@ -47,7 +47,7 @@ export async function planned(view: View, views: Views, files: readonly File[]):
   );
   const text = renderPlan(blocks, {}, { complete, count: objects.length });
   return html`${!complete && html`<div class="partial" role="alert"><strong>This is only a part:</strong><ul>${problems.map((one) => html`<li>${one}</li>`)}</ul></div>`}
-${section("plan", "Plan", html`<p>${sums}</p>${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, COMMAND)}
+${section("plan", "Plan", html`<p>${sums}</p>${notes.map((note) => html`<p>${note}</p>`)}${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, COMMAND)}
 ${planForm()}`;
 }
 
