@@ -22,7 +22,7 @@ export const looks: readonly string[] = ["test/nightly/site/**/*.test.ts"];
  */
 export const quickTests: readonly string[] = [
   ...["kill-create", "kill-delete", "kill-update"].map((name) => `test/chaos/${name}.test.ts`),
-  ...["admission", "chart", "demo", "namespaced", "wait"].map((name) => `test/e2e/${name}.test.ts`),
+  ...["chart", "demo", "namespaced", "wait"].map((name) => `test/e2e/${name}.test.ts`),
   ...["account-keys", "forged-intents", "identity", "key-at-start", "other-account", "shared-account", "tenancy"].map(
     (name) => `test/integration/accounts/${name}.test.ts`,
   ),
@@ -46,7 +46,7 @@ export const quickTests: readonly string[] = [
   ...["account-sessions", "certificates", "https-edge-routes", "kinds", "token-secrets"].map(
     (name) => `test/integration/kinds/${name}.test.ts`,
   ),
-  ...["admission", "apply", "first", "lifecycle", "messages", "order", "secrets"].map(
+  ...["admission", "first", "lifecycle", "messages", "order", "secrets"].map(
     (name) => `test/integration/objects/${name}.test.ts`,
   ),
   ...[
