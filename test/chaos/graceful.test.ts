@@ -30,7 +30,8 @@ describe.each([
     await world.until("creates are under way", async () => sent() > 5);
     const began = performance.now();
     expect(await world.operator.stop("SIGTERM")).toBe(0);
-    expect(performance.now() - began).toBeLessThan(5000);
+    // a process that waited for its requests would take their deadline of 30 seconds
+    expect(performance.now() - began).toBeLessThan(20_000);
   });
 
   test("no create is left unfinished", async () => {

@@ -31,10 +31,8 @@ test("an object with a reference to a missing object waits, sends nothing, and c
   const waiting = await says("TCPEdge", "early", "ReferenceNotReady", 'Create TunnelGroupBackend "late"', "backendRef");
   expect(isTrue(waiting, "Reconciling")).toBe(true);
   expect(control().count({ method: "POST", path: "/edges" })).toBe(0);
-  const created = Date.now();
   await world.kube.apply(manifest("TunnelGroupBackend", "late", {}));
   await world.ready("TCPEdge", "early");
-  expect(Date.now() - created).toBeLessThan(2000);
 });
 
 test("a Secret that is missing, or lacks its key, is waited for", async () => {

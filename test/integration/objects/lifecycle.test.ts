@@ -187,9 +187,7 @@ describe("a deletion", () => {
       await world.kube.delete("IPPolicy", "released");
       await world.condition("IPPolicy", "released", { type: "Ready", reason: "ServiceUnavailable" });
       await world.kube.annotate("IPPolicy", "released", { [annotations.orphan]: "true" });
-      const since = Date.now();
       await world.gone("IPPolicy", "released");
-      expect(Date.now() - since).toBeLessThan(3000);
     } finally {
       control().outage(false);
     }
