@@ -21,6 +21,11 @@ const nodeOf = (name: string, says: "Ready" | "waits" | "needs" | "unseen"): [st
   return [name, { ...fresh, kind: IPPolicy, object: { ...made, status: { conditions } } }];
 };
 
+const deleted = ([name, node]: [string, Node]): [string, Node] => {
+  if (node.object) node.object.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+  return [name, node];
+};
+
 function troubles(
   nodes: readonly [string, Node][],
   arrows: Readonly<Record<string, string[]>>,
@@ -55,6 +60,12 @@ test.each<[string, [string, Node][], Record<string, string[]>, Record<string, st
     [nodeOf("domain", "Ready"), nodeOf("edge", "waits"), nodeOf("backend", "needs")],
     { domain: ["edge"], edge: ["backend"] },
     { domain: "backend" },
+  ],
+  [
+    "what waits for its deletion is no trouble to those that use it",
+    [nodeOf("edge", "Ready"), deleted(nodeOf("policy", "waits"))],
+    { edge: ["policy"] },
+    {},
   ],
   [
     "what nobody has looked at is no trouble, nor is what is above",

@@ -1,8 +1,13 @@
+import { isDeleting } from "../../objects/object.ts";
 import { type Node, readyOf } from "../graph/graph.ts";
 import { isStalled } from "../status/summary.ts";
 
-/** What is not Ready, by its condition. One that nobody has looked at says nothing. */
-const isTroubled = (node: Node): boolean => !["True", ""].includes(readyOf(node).status);
+/**
+ * What is not Ready, by its condition. One that nobody has looked at says nothing, and the remote of one that waits for
+ * its deletion works as before.
+ */
+const isTroubled = (node: Node): boolean =>
+  !["True", ""].includes(readyOf(node).status) && !(node.object && isDeleting(node.object));
 
 /**
  * For each node that is Ready itself, the worst of those that it leads to: one that needs a person before one that waits,
