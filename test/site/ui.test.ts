@@ -51,6 +51,27 @@ describe.skipIf(!program)(`pages in a browser${program ? "" : `, ${withoutChromi
         }
     }));
 
+  test("are printed in light colours, whole, and without what only a screen can do", () =>
+    serving(async (served) => {
+      const paper = { width: 794, height: 1123, dark: true, scripts: true, isPrinted: true };
+      await browser.load(served.address, paper);
+      for (const path of ["/", "/topology", "/topology?as=text", "/unmanaged", "/node?key=TCPEdge%2Fshop%2Frefused"]) {
+        await open(served, path, paper);
+        const seen = await browser.evaluate(`(() => {
+          const isWide = (one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).overflow !== "visible";
+          const isShown = (one) => one.offsetParent !== null;
+          return {
+            background: getComputedStyle(document.body).backgroundColor,
+            wide: document.documentElement.scrollWidth > innerWidth,
+            cut: [...document.querySelectorAll(".canvas, pre, .scroll")].filter(isWide).map((one) => one.className),
+            shown: [...document.querySelectorAll("header nav, .copy, .zoom, .filter, #lost")].filter(isShown).length,
+          };
+        })()`);
+        const background = "rgb(255, 255, 255)";
+        expect({ path, seen }).toEqual({ path, seen: { background, wide: false, cut: [], shown: 0 } });
+      }
+    }));
+
   test("can be used with the keyboard alone", () =>
     serving(async (served) => {
       await browser.load(served.address, DESK);

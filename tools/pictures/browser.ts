@@ -36,6 +36,8 @@ export interface Look {
   readonly height: number;
   readonly dark: boolean;
   readonly scripts: boolean;
+  /** Whether the page is as on paper. */
+  readonly isPrinted?: boolean;
 }
 
 /** An event of a trace. Its time is in microseconds. */
@@ -99,7 +101,7 @@ export class Browser implements AsyncDisposable {
   }
 
   /** Loads a page, and resolves when its fonts are there as well. */
-  async load(url: string, { width, height, dark, scripts }: Look): Promise<void> {
+  async load(url: string, { width, height, dark, scripts, isPrinted }: Look): Promise<void> {
     await this.#send("Emulation.setDeviceMetricsOverride", {
       width,
       height,
@@ -108,6 +110,7 @@ export class Browser implements AsyncDisposable {
     });
     const scheme = { name: "prefers-color-scheme", value: dark ? "dark" : "light" };
     await this.#send("Emulation.setEmulatedMedia", {
+      media: isPrinted ? "print" : "screen",
       features: [scheme, { name: "prefers-reduced-motion", value: "reduce" }],
     });
     await this.#send("Emulation.setScriptExecutionDisabled", { value: !scripts });

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
 import { HOSTILE, hostile } from "../../../test/fakes/cli/hostile.ts";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
@@ -140,6 +141,22 @@ test("every page is whole, without a script", () =>
     expect((await get("/node?key=TCPEdge/shop/none")).status).toBe(404);
     expect((await get("/../../etc/passwd")).status).toBe(404);
     expect((await get("/constructor")).status).toBe(404);
+  }));
+
+/** What a browser loads at most for a page, compressed. */
+const MOST_BYTES = 350 * 1024;
+
+test("a page loads little, and nothing from elsewhere", () =>
+  serving(async ({ get }) => {
+    const bytesOf = async (path: string) => gzipSync((await get(path)).text).length;
+    for (const path of paths) {
+      const { text } = await get(path);
+      const loaded = [...text.matchAll(/<(?:link|script|img|iframe|source)\b[^>]* (?:href|src)="([^"]+)"/g)];
+      const files = loaded.map(([, file = ""]) => file);
+      expect(files).toEqual(["/style.css", "/page.js"]);
+      const sizes = await Promise.all([path, ...files].map(bytesOf));
+      expect(sizes.reduce((sum, one) => sum + one)).toBeLessThan(MOST_BYTES);
+    }
   }));
 
 test("plans files that are sent, and keeps none", () =>

@@ -170,6 +170,7 @@ time { white-space: nowrap; }
 }
 @media (min-width: 2200px) { main, footer { max-width: 2240px; } }
 @media print {
+  :root { color-scheme: light; } pre { font-size: 7pt; white-space: pre-wrap; overflow-wrap: anywhere; }
   header nav, .copy, .zoom, .filter, #lost, .skip, .again { display: none; }
   header { position: static; } .canvas, pre, .scroll { max-height: none; overflow: visible; }
   .graph { max-width: 100%; height: auto; } section { break-inside: avoid-page; }
