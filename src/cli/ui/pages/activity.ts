@@ -1,17 +1,18 @@
 import { API_VERSION } from "../../../schema/contract.ts";
+import { counted } from "../../../schema/nouns.ts";
 import { failureOf } from "../../cluster/failure.ts";
 import { type Event, events, toObjectEvent } from "../../why/events.ts";
 import type { Change } from "../reading/changes.ts";
 import type { View, Views } from "../reading/view.ts";
 import { type Html, html } from "../view/html.ts";
 import { accountTitle, empty, objectLink, section, since, tableOf } from "../view/parts.ts";
-import { plotOf } from "../view/plot.ts";
+import { plotOf, spanOf } from "../view/plot.ts";
 
 const MOST = 150;
 
 /** What the operator has told, what this server has seen change, and how many requests went to the account. */
 export async function activity(view: View, views: Views): Promise<Html> {
-  const { now, summary, samples } = view;
+  const { now, summary } = view;
   const { rows: told, problem } = await eventsIn(views);
   const rows = [...told, ...view.changes].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
   const lines = rows
@@ -19,8 +20,8 @@ export async function activity(view: View, views: Views): Promise<Html> {
     .map((row) => [since(row.at, now), objectLink(row), row.namespace, row.what, row.message]);
   return html`${section(
     "requests",
-    "Requests",
-    html`<div class="cards">${summary.accounts.map((account) => html`<div class="card"><h3>${accountTitle(account)}</h3>${plotOf(samples.of(account), { now, limit: account.requestsPerMinute })}</div>`)}</div>`,
+    "Requests, and what happened beside them",
+    summary.accounts.map((account) => lineOfTime(account, rows, view)),
     "status -A",
   )}
 ${section(
@@ -32,6 +33,18 @@ ${section(
       : tableOf("Events and changes", ["Since", "Object", "Namespace", "What", "Message"], lines)
   }`,
 )}`;
+}
+
+type Account = View["summary"]["accounts"][number];
+
+/** The requests to an account, and a mark for each event and change in the same time. */
+function lineOfTime(account: Account, rows: readonly Change[], { now, samples }: View): Html {
+  const seen = samples.of(account);
+  const marks = rows.slice(0, MOST).map(({ at, kind, name, what }) => ({ at, title: `${kind}/${name}: ${what}` }));
+  const minutes = Math.ceil(spanOf(seen, now) / 60_000);
+  const times =
+    seen.length > 1 && html`<p class="times"><span>${counted(minutes, "minute")} ago</span> <span>now</span></p>`;
+  return html`<div class="card timeline"><h3>${accountTitle(account)}</h3>${plotOf(seen, { now, limit: account.requestsPerMinute, marks })}${times}</div>`;
 }
 
 type EventOfObject = Event & { involvedObject?: Partial<Record<"kind" | "name" | "namespace", string>> };

@@ -4,12 +4,23 @@ import { type Html, html } from "./html.ts";
 const WIDTH = 300;
 const HEIGHT = 48;
 
+interface Look {
+  now: number;
+  /** The budget of a minute. */
+  limit: number | undefined;
+  /** What happened, at times of ISO 8601. */
+  marks?: readonly { at: string; title: string }[];
+}
+
+/** The time that a plot shows. What was seen fills it, from the first minute on. */
+export const spanOf = (samples: readonly Sample[], now: number): number =>
+  Math.min(SPAN_MS, Math.max(60_000, now - (samples[0]?.at ?? now)));
+
 /** Requests of the last minutes as a line, and the budget as another. Nothing until there are two samples. */
-export function plotOf(samples: readonly Sample[], { now, limit }: { now: number; limit: number | undefined }): Html {
+export function plotOf(samples: readonly Sample[], { now, limit, marks = [] }: Look): Html {
   if (samples.length < 2) return html`<p class="plot none">Requests are drawn here from now on.</p>`;
   const highest = Math.max(1, ...samples.map(({ requests }) => requests)) * 1.15;
-  // what was seen fills the plot, from the first minute on
-  const span = Math.min(SPAN_MS, Math.max(60_000, now - (samples[0]?.at ?? now)));
+  const span = spanOf(samples, now);
   const x = (at: number) => (WIDTH * (1 - (now - at) / span)).toFixed(1);
   const y = (value: number) => (HEIGHT - 2 - (value / highest) * (HEIGHT - 6)).toFixed(1);
   const points = samples.map(({ at, requests }) => `${x(at)},${y(requests)}`).join(" ");
@@ -19,6 +30,7 @@ export function plotOf(samples: readonly Sample[], { now, limit }: { now: number
   return html`<svg class="plot" preserveAspectRatio="none" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
 <title>${label}</title>
 <line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 1}" y2="${HEIGHT - 1}"/>
+${marks.map(({ at, title }) => now - Date.parse(at) < span && html`<line class="mark" x1="${x(Date.parse(at))}" x2="${x(Date.parse(at))}" y1="2" y2="${HEIGHT - 2}"><title>${title}</title></line>`)}
 ${limit && limit < highest && html`<line class="limit" x1="0" x2="${WIDTH}" y1="${y(limit)}" y2="${y(limit)}"/>`}
 <polyline points="${points}"/></svg>`;
 }

@@ -151,6 +151,9 @@ time { white-space: nowrap; }
 .plot { display: block; width: 100%; height: 48px; border-bottom: 1px solid var(--line); }
 .plot polyline { fill: none; stroke: var(--brand); stroke-width: 1.6; vector-effect: non-scaling-stroke; }
 .plot .axis, .ends .axis { stroke: var(--line); } .plot .limit { stroke: var(--yellow); stroke-dasharray: 4 4; }
+.plot .mark { stroke: var(--yellow); stroke-width: 2; opacity: 0.45; vector-effect: non-scaling-stroke; }
+.timeline .plot:not(.none) { height: 96px; } .timeline + .timeline { margin-top: 12px; }
+.times { display: flex; justify-content: space-between; margin: 4px 0 0; color: var(--quiet); font-size: 13px; }
 .plot.none { color: var(--quiet); font-size: 13px; height: auto; margin: 0; }
 .ends { display: block; padding: 10px; height: auto; }
 .ends text { fill: var(--text); font: 12px system-ui, sans-serif; }
