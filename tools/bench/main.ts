@@ -10,7 +10,7 @@ import { heapLimit } from "./image.ts";
 import { preparePeer } from "./peer.ts";
 import { usualPace } from "./phases/pace.ts";
 import { runBench } from "./run.ts";
-import { details, ratioTable, table, verdictTable } from "./table.ts";
+import { details, ratioBars, ratioTable, table, verdictTable } from "./table.ts";
 import { verdicts } from "./targets.ts";
 
 await runProgram(
@@ -34,7 +34,8 @@ await runProgram(
         onFigures: (one) => console.error(`\n${table([one])}\n${details([one])}`),
       });
       const figures = medians(runs);
-      const parts = [table(figures, baseline), ratioTable(figures), details(figures), verdictTable(verdicts(figures))];
+      const beside = [ratioTable(figures), ratioBars(figures)];
+      const parts = [table(figures, baseline), ...beside, details(figures), verdictTable(verdicts(figures))];
       console.log(`\n${parts.filter((part) => part !== "").join("\n\n")}`);
       if (json) await writeFile(json, `${JSON.stringify({ figures, runs }, null, 2)}\n`);
     } finally {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Figures } from "./figures.ts";
-import { ratioTable, table } from "./table.ts";
+import { ratioBars, ratioTable, table } from "./table.ts";
 
 const figures: Figures = { phase: "create", latencyMs: 0, objects: 2000, wallSeconds: 4.256, requests: 1 };
 
@@ -26,4 +26,16 @@ it("shows each figure as a multiple of that of the peer, where both were measure
   expect(line?.split(/\s+/)).toEqual(["create", "0", "2000", "1.50"]);
   expect(others).toEqual([]);
   expect(ratioTable([figures])).toBe("");
+});
+
+it("draws each figure as a bar beside that of the peer", () => {
+  const peer: Figures = { ...figures, peer: true, wallSeconds: 4, operatorCPU: 0.1, p50: 1, peakRSS: 50, requests: 1 };
+  const ours: Figures = { ...figures, wallSeconds: 6, operatorCPU: 1, p50: 9, peakRSS: 100, requests: 0.01 };
+  expect(ratioBars([ours, peer]).split("\n").slice(1)).toEqual([
+    `create, 0 ms  wall time         1.50  ${"█".repeat(15)}`,
+    `              time until Ready  9.00  ${"█".repeat(40)}…`,
+    `              memory            2.00  ${"█".repeat(20)}`,
+    "              requests          0.01  ▏",
+  ]);
+  expect(ratioBars([ours])).toBe("");
 });

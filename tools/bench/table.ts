@@ -50,6 +50,48 @@ export function ratioTable(measured: readonly Figures[]): string {
   return rows.length > 0 ? lines([columns.map(([heading]) => heading), ...rows]) : "";
 }
 
+/** What the picture shows of each phase, where it was measured. */
+const drawn: readonly [name: string, of: (figures: Figures) => number | undefined][] = [
+  ["wall time", ({ wallSeconds }) => wallSeconds],
+  ["time until Ready", ({ p50 }) => p50],
+  ["CPU", ({ operatorCPU }) => operatorCPU],
+  ["API server's CPU", ({ apiServerCPU }) => apiServerCPU],
+  ["memory", ({ peakRSS }) => peakRSS],
+  ["requests", ({ requests }) => requests],
+];
+
+/** One step of a bar, as a share of the peer's figure, and how many there are at most. */
+const STEP = 0.1;
+const MOST_STEPS = 40;
+
+/** The figures as bars, in multiples of those of the peer. Empty if it was not measured. */
+export function ratioBars(measured: readonly Figures[]): string {
+  const rows = measured.flatMap((figures) => {
+    const peer = peerOf(measured, figures);
+    const { phase, latencyMs } = figures;
+    const ratios = drawn.flatMap(([name, of]): [string, number][] => {
+      const [ours, theirs] = [of(figures), peer && of(peer)];
+      // what both spend next to nothing on has no ratio that means anything
+      return ours !== undefined && theirs !== undefined && theirs >= LEAST ? [[name, ours / theirs]] : [];
+    });
+    return ratios.map(([name, ratio], index) => [
+      index === 0 ? `${phase}, ${latencyMs} ms` : "",
+      name,
+      text(ratio),
+      barOf(ratio),
+    ]);
+  });
+  return rows.length > 0 ? lines([["", "", "×", "the peer is 1.00"], ...rows]) : "";
+}
+
+const LEAST = 0.2;
+
+function barOf(ratio: number): string {
+  const steps = Math.round(ratio / STEP);
+  if (steps === 0) return "▏";
+  return steps > MOST_STEPS ? `${"█".repeat(MOST_STEPS)}…` : "█".repeat(steps);
+}
+
 /** The figures that only some phases have. */
 export function details(measured: readonly Figures[]): string {
   return measured
