@@ -15,7 +15,7 @@ const operatorsKey = canary(true);
 const world = useWorld({
   startOperator: false,
   simulator: { apiKey: operatorsKey, echo: true, quoteInErrors: (body) => `${body} ${base64(body)}` },
-  env: { LOG_LEVEL: "debug", REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" },
+  env: { LOG_LEVEL: "debug", REQUEST_TIMEOUT: "4s", MAX_DELETES_PER_MINUTE: "0" },
 });
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
