@@ -41,7 +41,7 @@ beforeEach(async () => {
   for (const line of exports) await shell.run(line);
   const [, url = ""] = /GATEWAY_BASE_URL=(.*)/.exec(exports.join("\n")) ?? [];
   control = connectControl(url);
-  await shell.run("kubectl delete namespace orders --ignore-not-found --timeout=60s");
+  await shell.run("kubectl delete namespace orders legacy attics stores places --ignore-not-found --timeout=60s");
   for (const id of [...BY_HAND, OFFICE]) await control.remove(id).catch(() => undefined);
   await makeByHand(control);
   seen = (await control.requests()).at(-1)?.seq ?? 0;

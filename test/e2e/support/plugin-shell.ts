@@ -6,8 +6,9 @@ import type { World } from "../../support/world.ts";
 import { Shell } from "./page.ts";
 
 /**
- * Somebody with kubectl, its plug-in and the API key of the account, in the namespace of a world. Pages call the
- * namespace `orders`, and the service https://api.gateway.example.
+ * Somebody with kubectl, its plug-in and the API key of the account, in the namespace of a world. Each page has another
+ * name for that, so that one does not change what another one has made on a demo. The service is
+ * https://api.gateway.example.
  */
 export async function pluginShell(
   world: World,
@@ -40,7 +41,7 @@ export async function pluginShell(
     },
     substitutions: new Map([
       ["https://api.gateway.example", world.simulator.url],
-      ["orders", world.namespace],
+      ...["orders", "stores", "places"].map((name): [string, string] => [name, world.namespace]),
       ...substitutions,
     ]),
   });
