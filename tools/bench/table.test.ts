@@ -32,10 +32,10 @@ it("draws each figure as a bar beside that of the peer", () => {
   const peer: Figures = { ...figures, peer: true, wallSeconds: 4, operatorCPU: 0.1, p50: 1, peakRSS: 50, requests: 1 };
   const ours: Figures = { ...figures, wallSeconds: 6, operatorCPU: 1, p50: 9, peakRSS: 100, requests: 0.01 };
   expect(ratioBars([ours, peer]).split("\n").slice(1)).toEqual([
-    `create, 0 ms  wall time         1.50  ${"█".repeat(15)}`,
-    `              time until Ready  9.00  ${"█".repeat(40)}…`,
-    `              memory            2.00  ${"█".repeat(20)}`,
-    "              requests          0.01  ▏",
+    `create, 0 ms  wall time    1.50  ${"█".repeat(15)}`,
+    `              median time  9.00  ${"█".repeat(40)}…`,
+    `              memory       2.00  ${"█".repeat(20)}`,
+    "              requests     0.01  ▏",
   ]);
   expect(ratioBars([ours])).toBe("");
 });
