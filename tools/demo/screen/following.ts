@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { OPERATOR_NAME } from "../../../src/schema/contract.ts";
 import type { Control } from "../../simulator/simulator.ts";
 import { changes } from "../changes.ts";
 import type { ObjectState } from "../objects.ts";
@@ -36,12 +38,16 @@ export async function follow(screen: Screen, { read, control, records, objects, 
     // in an outage there is no answer
     const requests = control.requests({ after: seen }).filter(({ status, fault }) => status !== null || fault);
     seen = Math.max(seen, lastOf(requests));
-    const healthNow = healthAfter(health, requests);
+    const healthNow = healthAfter(health, requests.filter(isOfOperator));
     const service = healthChange(health, healthNow);
     screen.printWrapped(...[...service, ...dns, ...writes(requests), ...changes(before, after)].map(stamped));
     [before, health] = [after, healthNow];
   }
 }
+
+/** Commands have keys of their own, which may be wrong. */
+const isOfOperator = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
+  headers["user-agent"] === OPERATOR_NAME;
 
 const lastOf = (requests: readonly { seq: number }[]): number => requests.at(-1)?.seq ?? 0;
 

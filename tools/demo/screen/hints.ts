@@ -42,11 +42,10 @@ export function hints(place: Place): Line[] {
     command(`export GATEWAY_BASE_URL=${serviceURL}`),
     command(`export GATEWAY_API_KEY_FILE=${place.apiKeyFile}`),
 
-    title("See how all is, what hangs together, and why something waits"),
+    title("See how all is, what hangs together, and who would notice"),
     command("kubectl tunnelgateway status -A"),
     command(`kubectl tunnelgateway tree -n ${namespace} tlsedge/shop`),
-    command(`kubectl -n ${namespace} delete ippolicy office --wait=false`),
-    command(`kubectl tunnelgateway why -n ${namespace} ippolicy/office`),
+    command(`kubectl tunnelgateway users -n ${namespace} ippolicy/office`),
 
     title("See a change before it happens, then make it"),
     command(`kubectl -n ${namespace} patch gwtcp git --type=merge --dry-run=client -o yaml \\`),
@@ -58,7 +57,7 @@ export function hints(place: Place): Line[] {
     command(`kubectl tunnelgateway import -n ${namespace} --all -o account`),
     command(`kubectl -n ${namespace} apply -f account`),
 
-    title(`Change the account by hand: put right in ${place.resyncSeconds} s, or when asked`),
+    title(`Change the account by hand: it differs for ${place.resyncSeconds} s, or until you ask`),
     command(`curl -sw '\\n' ${serviceURL}/_control/patch \\`),
     command(`  -d '["${place.backendID}", {"labels":{"app":"mine"}}]'`),
     command(`kubectl tunnelgateway diff -n ${namespace} gwtg/database`),
@@ -76,13 +75,17 @@ export function hints(place: Place): Line[] {
     ...lookNow,
     command(`curl -sw '\\n' ${serviceURL}/_control/outage -d '[false]'`),
 
+    title("Delete what others use: it waits, and why says for what"),
+    command(`kubectl -n ${namespace} delete ippolicy office --wait=false`),
+    command(`kubectl tunnelgateway why -n ${namespace} ippolicy/office`),
+
     title("With kubectl alone"),
     command("kubectl get tunnelgateway -A"),
     command(`kubectl -n ${namespace} describe gwtcp database`),
     command("kubectl explain tcpedge.spec"),
 
     title("More"),
-    command("the pages in docs/how-to, whose commands work here as they are printed"),
+    command("the pages in docs/how-to: their commands work as printed on a new demo"),
     command(`metrics: ${place.operatorURL}/metrics`),
     command(`log: ${place.operatorLog}`),
   ];
