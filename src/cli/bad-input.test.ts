@@ -79,6 +79,11 @@ describe("an object that does not exist", () => {
     ["import --terraform /none", "Give another --terraform: the file /none cannot be read"],
     ["import --all -o edge.yaml", /^Give another -o: EEXIST: /],
     ["users nothing", 'There is no object "nothing" in namespace shop, and no remote with this id'],
+    [
+      "why tcpedge",
+      'There is no object "tcpedge" in namespace shop, and no remote with this id: tcpedge is a kind, so add a name',
+    ],
+    ["ui -n nowhere --port 0", "There is no namespace nowhere: name another one with -n, or see -A"],
     ["why tcpedge/nothing", 'There is no TCPEdge "nothing" in namespace shop'],
     ["plan -n nowhere", "There is no namespace nowhere: name another one with -n, or see -A"],
     ["tree -n nowhere", "There is no namespace nowhere: name another one with -n, or see -A"],
@@ -201,7 +206,7 @@ describe("two files with the same object", () => {
     const { code, stdout, stderr } = await run(`plan -f ${folder}`);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `6 more that these manifests do not change: see --all\n${PART}\n${join(folder, "b.yaml")}:1: Remove one of two: ${join(folder, "a.yaml")}:1 has the same object`,
+      stderr: `6 other objects change or wait, whatever these manifests say: see --all\n${PART}\n${join(folder, "b.yaml")}:1: Remove one of two: ${join(folder, "a.yaml")}:1 has the same object`,
     });
     expect(stdout).toContain("IPPolicy shop/new");
   });
@@ -215,11 +220,11 @@ describe("manifests of a namespace that does not exist", () => {
     await writeFile(join(folder, "a.yaml"), text);
     return await run(`plan -f ${folder}`);
   };
-  const note = "Create namespace nowhere first: the cluster has none with this name, and these manifests make none";
+  const note = "Create namespace nowhere first: there is none, and these manifests make none";
 
   test("say so below the plan", async () => {
     const { code, stdout, stderr } = await planned(policy);
-    expect({ code, first: stderr.split("\n")[0] }).toEqual({ code: 0, first: note });
+    expect({ code, first: stderr.split("\n")[0] }).toEqual({ code: 1, first: note });
     expect(stdout).toContain("IPPolicy nowhere/new");
   });
 
@@ -230,9 +235,18 @@ describe("manifests of a namespace that does not exist", () => {
     expect((await planned(policy)).stderr).not.toContain("Create");
   });
 
+  test("are none, if they are of another API, and one of several is named", async () => {
+    const other = policy.replace("tunnelgateway.dev", "tunnelgateway.io").replace("nowhere", "shop");
+    const line =
+      /a\.yaml:\d+: IPPolicy\/new is left out: it is of tunnelgateway\.io\/v1, not of tunnelgateway\.dev\/v1/;
+    expect(await planned(other)).toMatchObject({ code: 1, stderr: expect.stringMatching(line) });
+    const both = await planned(`${policy.replace("nowhere", "shop")}---\n${other}`);
+    expect(both).toMatchObject({ code: 0, stderr: expect.stringMatching(line) });
+  });
+
   test("are none, if they make the namespace alone", async () => {
     const { stderr } = await planned("apiVersion: v1\nkind: Namespace\nmetadata: {name: nowhere}\n");
-    expect(stderr).toBe("Give other files: there are no manifests in these");
+    expect(stderr).toBe("Give other files: there are no manifests of tunnelgateway.dev/v1 in these");
   });
 });
 

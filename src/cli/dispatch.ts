@@ -38,6 +38,7 @@ export async function dispatch(
 function wordsOf(argv: readonly string[], isCommand: (word: string) => boolean): readonly string[] {
   const [first, about] = argv;
   if (first === undefined) return ["--help"];
+  if (first === "--version") return ["version", ...argv.slice(1)];
   return first === "help" && about !== undefined && !isCommand(about) ? [about] : argv;
 }
 

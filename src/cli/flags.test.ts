@@ -160,6 +160,8 @@ test.each([
   ["why tcpegde/db", "There is no kind tcpegde. Did you mean tcpedge?"],
   ["why tcpegde db", "There is no kind tcpegde. Did you mean tcpedge?"],
   ["move resrveddomain a b", "There is no kind resrveddomain. Did you mean reserveddomain?"],
+  ["why gatewayaccount/default", /For GatewayAccount: kubectl describe gatewayaccounts/],
+  ["tree gwcmd restart", /For AgentCommand: kubectl describe agentcommands/],
   ["import ippolicie", "There is no kind ippolicie. Did you mean ippolicy?"],
   ["tree pod/x", /^There is no kind pod\. Give one of apikey, /],
 ])("%s is answered by the kind that was meant", async (line, said) => {
@@ -181,6 +183,7 @@ test.each(["plan", "diff tcpedge/db", "users ippolicy/office", "orphans", "tree"
 test("an empty list says so", async () => {
   expect((await run("tree -n other")).stderr).toContain("There are no objects in namespace other");
   expect((await run("orphans -n other")).stderr).toContain("There are no orphans in namespace other");
+  expect((await run("orphans -n other --delete --yes")).stderr).toContain("There are no orphans in namespace other");
   expect((await run("status -n other")).stdout).toContain("There are no objects in namespace other");
 });
 

@@ -178,7 +178,10 @@ const status = z.object({
     }),
     "Objects by kind.",
   ),
-  certificates: list(z.object({ ...about, until: text("When it ends.") }), "Certificates that end within 30 days."),
+  certificates: list(
+    z.object({ ...about, until: text("When it ends.") }),
+    "Certificates, by their end. The screen has those that end within 30 days.",
+  ),
   drifted: list(z.object({ ...about, message: text("What differs.") }), "Objects with drift that is not corrected."),
   waiting: list(
     z.object({

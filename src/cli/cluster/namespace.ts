@@ -24,6 +24,8 @@ export async function refuseAbsentNamespace(
   objects: Iterable<KubeObject>,
 ): Promise<void> {
   if (scope.isAll || [...objects].some(({ metadata }) => includes(scope, metadata.namespace))) return;
-  if (await isNamespaceAbsent(client, scope.namespace))
-    throw new CommandError(`There is no namespace ${scope.namespace}: name another one with -n, or see -A`);
+  if (await isNamespaceAbsent(client, scope.namespace)) throw noNamespace(scope.namespace);
 }
+
+export const noNamespace = (name: string): CommandError =>
+  new CommandError(`There is no namespace ${name}: name another one with -n, or see -A`);

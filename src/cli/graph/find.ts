@@ -1,7 +1,7 @@
 import { includes, placeOf, type Scope } from "../cluster/scope.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import type { Graph, Node } from "./graph.ts";
-import type { Wanted } from "./named.ts";
+import { kindNamed, type Wanted } from "./named.ts";
 
 /**
  * The nodes that a user names: by id, or by the name of an object in the scope. What is not found becomes a problem.
@@ -40,5 +40,6 @@ function missingOf({ nodes }: Graph, wanted: Wanted, scope: Scope): string {
   const what = kind ? `${kind.kind} "${name}"` : `object "${name}"`;
   const there = elsewhere.length > 0 ? `: it is in ${elsewhere.join(", ")}, see -n` : "";
   const orID = kind || elsewhere.length > 0 ? "" : ", and no remote with this id";
-  return `There is no ${what} in ${placeOf(scope)}${orID}${there}`;
+  const isKind = kind === undefined && kindNamed(name) !== undefined;
+  return `There is no ${what} in ${placeOf(scope)}${orID}${there}${isKind ? `: ${name} is a kind, so add a name` : ""}`;
 }

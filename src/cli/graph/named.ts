@@ -1,6 +1,6 @@
-import { kinds } from "../../kinds/index.ts";
+import { customResources, kinds } from "../../kinds/index.ts";
 import { GROUP } from "../../schema/contract.ts";
-import type { Kind } from "../../schema/define.ts";
+import type { CustomResource, Kind } from "../../schema/define.ts";
 import { UsageError } from "../terminal/terminal.ts";
 
 /** What a user names: an object of a kind, or an object or remote by its name or id alone. */
@@ -18,7 +18,7 @@ export function wantedBy(words: readonly string[]): Wanted[] {
   if (!isPlain) return words.map(wantedOf);
   const kind = kindNamed(first);
   if (kind) return names.map((name) => ({ text: `${first}/${name}`, kind, name }));
-  if (similarTo(first) !== undefined) throw unknownKind(first);
+  if (similarTo(first) !== undefined || otherKind(first)) throw unknownKind(first);
   return words.map((word) => ({ text: word, name: word }));
 }
 
@@ -39,9 +39,22 @@ export function kindNamed(text: string, among: readonly Kind[] = kinds): Kind | 
 
 const SUFFIX = new RegExp(`(\\.v1)?\\.${GROUP.replaceAll(".", "\\.")}$`);
 
-const namesOf = ({ kind, plural, shortNames }: Kind): string[] => [kind.toLowerCase(), plural, ...shortNames];
+const namesOf = ({ kind, plural, shortNames }: Pick<CustomResource, "kind" | "plural" | "shortNames">): string[] => [
+  kind.toLowerCase(),
+  plural,
+  ...shortNames,
+];
+
+/** A kind of which the account has nothing. */
+function otherKind(text: string): CustomResource | undefined {
+  const given = text.toLowerCase().replace(SUFFIX, "");
+  return customResources.find((one) => namesOf(one).includes(given));
+}
 
 export function unknownKind(text: string): UsageError {
+  const other = otherKind(text);
+  if (other)
+    return new UsageError(`This is about what is in the account. For ${other.kind}: kubectl describe ${other.plural}`);
   const meant = similarTo(text);
   const hint = meant
     ? `Did you mean ${meant}?`

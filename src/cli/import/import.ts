@@ -69,7 +69,10 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
   if (flags.output === undefined) await print(manifests, flags, terminal);
   else await writeFiles(flags.output, filesOf(manifests, removed, flags), flags.overwrite === true);
   if (state) tellOfTerraform(state, removed, flags, terminal);
-  return report(manifests, problems, flags, terminal);
+  const managed = [...found].flatMap(([kind, remotes]) =>
+    remotes.filter((remote) => selection.isManaged(kind, remote)),
+  );
+  return report({ manifests, managed: managed.length, problems }, flags, terminal);
 }
 
 /** The names of objects, by the ids of their remotes. */
@@ -199,12 +202,14 @@ function filesOf(manifests: readonly Manifest[], removed: string, { namespace }:
   return new Map(files);
 }
 
-function report(
-  manifests: readonly Manifest[],
-  problems: readonly string[],
-  { output }: ImportFlags,
-  terminal: Terminal,
-): number {
+interface Written {
+  manifests: readonly Manifest[];
+  /** How many remotes were left out for their owner marks alone. */
+  managed: number;
+  problems: readonly string[];
+}
+
+function report({ manifests, managed, problems }: Written, { output }: ImportFlags, terminal: Terminal): number {
   const secrets = manifests.flatMap((manifest) => manifest.secrets).length;
   const where = output === undefined ? "" : ` to ${output}`;
   terminal.warn(
@@ -215,5 +220,9 @@ function report(
       `${counted(secrets, "of them is", "of them are")} only observed until you fill in ${secrets === 1 ? "its Secret" : "their Secrets"}${output ? ": see secrets.yaml.example there" : ", at the end"}`,
     );
   for (const problem of problems) terminal.warn(problem);
+  if (managed > 0)
+    terminal.warn(
+      `${counted(managed, "has an owner mark and is", "have an owner mark and are")} left out: see --no-exclude-managed`,
+    );
   return problems.length > 0 ? 1 : 0;
 }

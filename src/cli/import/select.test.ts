@@ -44,7 +44,12 @@ test.each<[string, string[], object, object, boolean]>([
   const {
     kinds: [kind],
     matches,
+    isManaged,
   } = select(args, more);
+  // what is left out for its owner mark alone is told
+  const mark = { metadata: '{"tunnelgateway.dev/owner":"a/b/c"}' };
+  if (kind && expected && !("metadata" in remote))
+    expect(isManaged(kind, { ...(remote as { id: string }), ...mark })).toBe(!("excludeManaged" in more));
   expect(kind && matches(kind, remote as { id: string })).toBe(expected);
 });
 

@@ -14,6 +14,8 @@ export interface Selection {
   /** Ids of remotes that no list shows, by their kind. */
   unlisted: readonly { kind: Kind; id: string }[];
   matches: (kind: Kind, remote: Remote) => boolean;
+  /** Whether the remote would match but for its owner mark. */
+  isManaged: (kind: Kind, remote: Remote) => boolean;
 }
 
 export interface Filters {
@@ -36,14 +38,17 @@ export function selectionOf(args: readonly string[], filters: Filters, kinds: re
   const isUnlisted = ({ kind }: { kind: Kind }) => !listed.includes(kind);
   const ids = new Set(named.filter((one) => !isUnlisted(one)).map(({ id }) => id));
   const fits = filterOf(filters);
+  const isAskedFor = (kind: Kind, remote: Remote): boolean => {
+    const isOfWhole = whole.includes(kind) && !kind.isMadeByService(remote);
+    return (isUnlisted({ kind }) || isOfWhole || ids.has(remote.id)) && fits(remote);
+  };
+  const isManaged = (remote: Remote): boolean => filters.excludeManaged && ownerMarkOf(remote) !== undefined;
   return {
     kinds: listed.filter((kind) => whole.includes(kind) || named.some((one) => one.kind === kind)),
     ids,
     unlisted: named.filter(isUnlisted),
-    matches: (kind, remote) => {
-      const isOfWhole = whole.includes(kind) && !kind.isMadeByService(remote);
-      return (isUnlisted({ kind }) || isOfWhole || ids.has(remote.id)) && fits(remote);
-    },
+    matches: (kind, remote) => isAskedFor(kind, remote) && !isManaged(remote),
+    isManaged: (kind, remote) => isAskedFor(kind, remote) && isManaged(remote),
   };
 }
 
@@ -56,11 +61,10 @@ function argumentOf(arg: string, kinds: readonly Kind[], listed: readonly Kind[]
   throw new CommandError(`No kind has ids like ${arg}`);
 }
 
-function filterOf({ selector, metadata, excludeManaged }: Filters): (remote: Remote) => boolean {
+function filterOf({ selector, metadata }: Filters): (remote: Remote) => boolean {
   const labels = pairsOf(selector, "--selector");
   const texts = pairsOf(metadata, "--metadata");
   return (remote) =>
-    !(excludeManaged && ownerMarkOf(remote) !== undefined) &&
     labels.every(([key, value]) => (remote["labels"] as Record<string, unknown> | null)?.[key] === value) &&
     texts.every(([key, value]) => metadataOf(remote, key) === value);
 }

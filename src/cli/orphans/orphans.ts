@@ -40,7 +40,10 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
     const code = await importRemotes(remotes, flags, terminal);
     return reportPartial(problems, terminal) || code;
   }
-  return flags.delete ? deleteOrphans(remotes, { loaded, flags, terminal }) : show(loaded, remotes, flags, terminal);
+  if (!flags.delete) return show(loaded, remotes, flags, terminal);
+  const code = await deleteOrphans(remotes, { loaded, flags, terminal });
+  if (remotes.length === 0) terminal.warn(`There are no orphans in ${placeOf(scope)}`);
+  return code;
 }
 
 /** By the namespace of the object, or the one in the owner mark. What nobody manages belongs to no namespace. */

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Manifests, parse, readManifests } from "./manifests.ts";
 
 function parsed(...texts: string[]): Manifests {
-  const result: Manifests = { manifests: [], problems: [] };
+  const result: Manifests = { manifests: [], problems: [], leftOut: [] };
   for (const [index, text] of texts.entries()) parse(text, `${index}.yaml`, result);
   return result;
 }

@@ -33,6 +33,8 @@ export interface Manifests {
   manifests: Manifest[];
   /** One line for each file or document that is no manifest or a duplicate. */
   problems: string[];
+  /** One line for each object that has a kind of this operator, and is of another API. */
+  leftOut: string[];
 }
 
 export interface ManifestFlags {
@@ -50,7 +52,7 @@ export async function readManifests({
   recursive = false,
   kustomize: folder,
 }: ManifestFlags): Promise<Manifests> {
-  const result: Manifests = { manifests: [], problems: [] };
+  const result: Manifests = { manifests: [], problems: [], leftOut: [] };
   if (folder === undefined) {
     for (const path of filename ?? []) await readFiles(path, recursive, result);
     return result;
@@ -179,9 +181,11 @@ function contentOf(document: { toJS: () => unknown }): { value: unknown } | { pr
   }
 }
 
-function add(item: unknown, where: string, { manifests, problems }: Manifests, at?: Manifest["at"]): void {
+function add(item: unknown, where: string, { manifests, problems, leftOut }: Manifests, at?: Manifest["at"]): void {
   const problem = problemOf(item) ?? duplicateOf(item, manifests);
+  const other = problem ?? otherAPIOf(item as KubeObject);
   if (problem) problems.push(`${where}: ${problem}`);
+  else if (other) leftOut.push(`${where}: ${other}`);
   else if (isRelevant(item as KubeObject))
     manifests.push({ where, object: item as Manifest["object"], ...(at && { at }) });
 }
@@ -204,6 +208,12 @@ function problemOf(value: unknown): string | undefined {
   if (apiVersion !== API_VERSION) return `Use apiVersion ${API_VERSION}: there is no ${apiVersion}`;
   if (customResources.every((one) => one.kind !== kind)) return `${API_VERSION} has no kind ${kind}`;
   return metadata?.name ? undefined : `Give this ${kind} a metadata.name`;
+}
+
+/** A name may be the same in another API. It may also be a mistake, and then the API server refuses it. */
+function otherAPIOf({ apiVersion, kind, metadata }: KubeObject): string | undefined {
+  const isOurs = apiVersion === API_VERSION || customResources.every((one) => one.kind !== kind);
+  return isOurs ? undefined : `${kind}/${metadata?.name} is left out: it is of ${apiVersion}, not of ${API_VERSION}`;
 }
 
 /** The API server does not see these in a plan, so nothing else finds what it would refuse. */

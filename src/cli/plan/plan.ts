@@ -5,8 +5,10 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { type PlannedObject, planChanges } from "../../plan/planner.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
+import { API_VERSION } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { selects } from "../../schema/label-selector.ts";
+import { counted } from "../../schema/nouns.ts";
 import { type AccountFlags, findCredentials, sharersOf } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
@@ -50,8 +52,10 @@ interface Planned {
   problems: readonly string[];
   /** All objects, as they are once the manifests are applied. */
   objects: readonly ManagedObject[];
-  /** What a person should do before the manifests are applied. */
-  notes: readonly string[];
+  /** Namespaces of the manifests that neither the cluster nor the manifests have. */
+  absent: readonly string[];
+  /** One line for each manifest that is of another API. */
+  leftOut: readonly string[];
 }
 
 /**
@@ -59,12 +63,12 @@ interface Planned {
  * `all`; otherwise what the operator is about to do. Throws CommandError.
  */
 export async function planOf(
-  { manifests, problems }: Manifests,
+  { manifests, problems, leftOut }: Manifests,
   flags: AccountFlags & { isGiven: boolean; all?: boolean },
   terminal: Terminal,
 ): Promise<Planned> {
   const { isGiven } = flags;
-  if (isGiven) refuseNoManifests(manifests, problems);
+  if (isGiven) refuseNoManifests(manifests, [...problems, ...leftOut]);
   const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
@@ -81,7 +85,7 @@ export async function planOf(
     problems,
   };
   const { objects, described } = await overlay(client, present, given);
-  const notes = await namespacesToCreate(client, given.manifests, { namespace, present });
+  const absent = await namespacesToCreate(client, given.manifests, { namespace, present });
   const clusterID = await neededClusterID(config, client);
   const remotes = await readRemotes(credentials, terminal, problems);
   const sharers = await sharersOf(credentials, read.accounts, { client, flags });
@@ -118,16 +122,15 @@ export async function planOf(
   const blocks = [...found.values()];
   problems.push(...inOtherAccounts(objects.filter(isDescribed), isInAccount));
   const others = [...found].filter(([{ before }]) => isGiven && !flags.all && !isDescribed(before));
-  if (others.length === 0) return { blocks, others: 0, problems, objects, notes };
+  if (others.length === 0) return { blocks, others: 0, problems, objects, absent, leftOut };
   const without = blocksByKey((await planFor(present, [])).planned);
   const isTheSame = ([one, block]: [PlannedObject, Block]) =>
     JSON.stringify(block) === JSON.stringify(without.get(overlayKey(one.before)));
   const unrelated = new Set(others.filter(isTheSame).map(([, block]) => block));
   const related = blocks.filter((block) => !unrelated.has(block));
-  return { blocks: related, others: unrelated.size, problems, objects, notes };
+  return { blocks: related, others: unrelated.size, problems, objects, absent, leftOut };
 }
 
-/** The API server refuses what is in a namespace that is not there. */
 async function namespacesToCreate(
   client: KubeClient,
   manifests: readonly Manifest[],
@@ -139,11 +142,7 @@ async function namespacesToCreate(
   const known = new Set([...created, ...present.map(({ metadata }) => metadata.namespace)]);
   const asked = [...new Set(used).difference(known)];
   const answers = await Promise.all(asked.map((name) => isNamespaceAbsent(client, name)));
-  return asked
-    .filter((_, index) => answers[index])
-    .map(
-      (name) => `Create namespace ${name} first: the cluster has none with this name, and these manifests make none`,
-    );
+  return asked.filter((_, index) => answers[index]);
 }
 
 const rowsOf = (remotes: ReadonlyMap<Kind, readonly Remote[]>): ReadonlyMap<string, readonly Remote[]> =>
@@ -154,7 +153,8 @@ const blocksByKey = (planned: readonly PlannedObject[]): Map<string, Block> =>
 
 function refuseNoManifests(manifests: readonly Manifest[], problems: readonly string[]): void {
   if (!manifests.every(({ object }) => isNamespace(object))) return;
-  const [problem = "Give other files: there are no manifests in these", ...details] = problems;
+  const nothing = `Give other files: there are no manifests of ${API_VERSION} in these`;
+  const [problem = nothing, ...details] = problems;
   throw new CommandError(problem, { details });
 }
 
@@ -201,25 +201,34 @@ const inOtherAccounts = (
 /** Whether nothing is sent for it. */
 const isIdle = ({ action }: Block): boolean => action === "blocked" || action === "waiting" || action === "left";
 
-function show({ blocks, others, problems, objects, notes }: Planned, flags: PlanFlags, terminal: Terminal): void {
+function show({ blocks, others, problems, objects, ...more }: Planned, flags: PlanFlags, terminal: Terminal): void {
   const complete = problems.length === 0;
   print(
     {
       value: () => ({ complete, sums: sumsOf(blocks), changes: blocks }),
       names: () => blocks.map(resourceName),
-      lines: (screen) => renderPlan(blocks, screen, { complete, count: objects.length }),
+      lines: (screen) => renderPlan(blocks, screen, { complete, count: objects.length, others }),
     },
     flags,
     terminal,
   );
-  for (const note of notes) terminal.warn(note);
-  if (others > 0) terminal.warn(`${others} more that these manifests do not change: see --all`);
+  for (const note of notesOf(more)) terminal.warn(note);
+  if (others > 0) {
+    const what = counted(others, "other object changes or waits", "other objects change or wait");
+    terminal.warn(`${what}, whatever these manifests say: see --all`);
+  }
   reportPartial(problems, terminal);
   if (blocks.some(({ action }) => action === "adopt") && flags.account === undefined)
     terminal.warn("An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed");
 }
 
-function exitCode({ blocks, problems }: Planned, { detailedExitcode }: PlanFlags): number {
-  if (problems.length > 0 || blocks.some(({ action }) => action === "blocked")) return 1;
+/** What a person should know before the manifests are applied. The API server refuses what is in an absent namespace. */
+export const notesOf = ({ absent, leftOut }: Pick<Planned, "absent" | "leftOut">): string[] => [
+  ...absent.map((name) => `Create namespace ${name} first: there is none, and these manifests make none`),
+  ...leftOut,
+];
+
+function exitCode({ blocks, problems, absent }: Planned, { detailedExitcode }: PlanFlags): number {
+  if (problems.length + absent.length > 0 || blocks.some(({ action }) => action === "blocked")) return 1;
   return detailedExitcode && blocks.some((block) => !isIdle(block)) ? HAS_CHANGES : 0;
 }

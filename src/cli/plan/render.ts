@@ -27,6 +27,8 @@ export function sumsOf(blocks: readonly Block[]): Partial<Record<Action, number>
 interface Around {
   complete: boolean;
   count: number;
+  /** How many objects change, wait or are blocked whatever the manifests say. */
+  others?: number;
 }
 
 /** One block for each remote, and a line of sums. */
@@ -36,8 +38,9 @@ export function renderPlan(blocks: readonly Block[], terminal: Screen, around: A
   return [...blocks.flatMap((block) => [...linesOf(block, terminal), ""]), `Plan: ${sums.join(", ")}`];
 }
 
-function nothingToDo({ complete, count }: Around): string {
+function nothingToDo({ complete, count, others = 0 }: Around): string {
   if (!complete) return "Nothing to do, as far as could be read";
+  if (others > 0) return "Nothing to do for these manifests";
   return count === 0 ? "Nothing to do: there are no objects" : "Nothing to do: the account is as the objects say";
 }
 

@@ -9,6 +9,9 @@ import type { Summary } from "./summary.ts";
 /** Most rows of a part with single objects, so that all parts fit on one screen. */
 const MOST = 10;
 
+/** A certificate that ends within this time is on the screen. The outputs for programs have all. */
+const SOON_MS = 30 * 24 * 3_600_000;
+
 /** One screen. Empty parts are left out. With `noHeaders`, tables have no headings, only a title. */
 export function renderStatus(summary: Summary, now: number, terminal: Screen): Line[] {
   const { installations, accounts, objects, certificates, drifted, paused, waiting, unsynced, attention } = summary;
@@ -24,7 +27,9 @@ export function renderStatus(summary: Summary, now: number, terminal: Screen): L
     part(
       "Certificates that end within 30 days",
       ["Object", "Namespace", "Ends"],
-      certificates.map((one) => [titleOf(one), one.namespace, one.until]),
+      certificates
+        .filter(({ until }) => Date.parse(until) - now < SOON_MS)
+        .map((one) => [titleOf(one), one.namespace, one.until]),
       terminal,
       "yellow",
     ),

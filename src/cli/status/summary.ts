@@ -56,6 +56,7 @@ export interface Summary {
   accounts: AccountSummary[];
   /** `others`: the number of objects that are not Ready, by their reason. */
   objects: { kind: string; all: number; ready: number; others: Record<string, number> }[];
+  /** That which ends first before the others. */
   certificates: (About & { until: string })[];
   drifted: (About & { message: string })[];
   /** Objects that are neither Ready nor Stalled, and are not paused, oldest first. */
@@ -69,9 +70,6 @@ export interface Summary {
 }
 
 export type Unfinished = About & { since: string; reason: string; message: string };
-
-/** A certificate that ends within this time is shown. */
-const SOON_MS = 30 * 24 * 3_600_000;
 
 export function summaryOf({ now, leases, accounts, objects }: Observed): Summary {
   const all = [...objects.values()].flat();
@@ -101,7 +99,7 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
         ready: list.filter(isReady).length,
         others: countsOf(list.filter((object) => !isReady(object))),
       })),
-    certificates: certificatesOf(objects).filter(({ until }) => Date.parse(until) - now < SOON_MS),
+    certificates: certificatesOf(objects).filter(({ until }) => until !== ""),
     drifted: all.flatMap((object) => {
       const drifted = conditionOf(object.status, "Drifted");
       return drifted?.status === "True" ? [{ ...aboutOf(object), message: drifted.message }] : [];

@@ -37,7 +37,8 @@ export function forestOf(graph: Graph, options: Options = {}): Forest {
   const roots = (from ?? rootsOf(meant, below)).map(itemOf);
   const ours = new Set(graph.nodes.map(({ id }) => id));
   const others = from || up || !scope.isAll ? [] : groups.filter(({ credential }) => !ours.has(credential));
-  return { roots: [...roots, ...credentialsOf(others, most)], below, troubles: troublesIn(graph) };
+  const namespace = scope.isAll ? undefined : scope.namespace;
+  return { roots: [...roots, ...credentialsOf(others, most)], below, troubles: troublesIn(graph), namespace };
 }
 
 /** For each node that is Ready, the worst below it that is not. A module that is switched off leads nowhere. */

@@ -28,6 +28,8 @@ export interface Forest {
   below: (item: Item) => readonly Item[];
   /** What is not Ready, of nodes that are Ready and lead to it. */
   troubles: ReadonlyMap<Node, Node>;
+  /** The one that the user has named, so that a narrow terminal need not show it. Unset: all are meant. */
+  namespace?: string | undefined;
 }
 
 /** A part of an edge or route that can be switched off. */

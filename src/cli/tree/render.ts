@@ -23,9 +23,10 @@ const headings = ["NAME", "NAMESPACE", "READY", "REASON", "ID"];
 export function renderTree(forest: Forest, screen: Screen): Line[] {
   const rows = rowsOf(forest);
   const heads = screen.noHeaders || rows.length === 0 ? [] : [headings];
-  const widths = widthsFor([...heads, ...rows.map(({ cells }) => cells)], screen.columns);
+  const isKnown = rows.every(({ cells: [, namespace] }) => !namespace || namespace === forest.namespace);
+  const widths = widthsFor([...heads, ...rows.map(({ cells }) => cells)], isKnown, screen.columns);
   const inColumns = (cells: readonly string[]) =>
-    widths.map((width, index) => cellOf(cells[index] ?? "", width)).join(GAP);
+    widths.flatMap((width, index) => (width === undefined ? [] : cellOf(cells[index] ?? "", width))).join(GAP);
   const line = (cells: readonly string[]) =>
     cut(isAlone(cells) ? (cells[0] ?? "") : inColumns(cells), screen.columns).trimEnd();
   return [
@@ -40,16 +41,22 @@ const isAlone = ([_, ...others]: readonly string[]): boolean => others.every((ce
 const cellOf = (cell: string, width: number): string =>
   cell.length > width ? `${cell.slice(0, width - 1)}…` : cell.padEnd(width);
 
-/** If the terminal is too narrow, leave out the ids, then cut the names: a reason says more than the end of a name. */
-function widthsFor(lines: readonly (readonly string[])[], columns: number | undefined): number[] {
+/**
+ * If the terminal is too narrow, leave out the ids, then the namespaces if they are known, then cut the names: a reason
+ * says more than the end of a name. A column without a width is left out.
+ */
+function widthsFor(lines: Cells, isKnown: boolean, columns: number | undefined): (number | undefined)[] {
   const inColumns = lines.filter((cells) => !isAlone(cells));
   const widths = headings.map((_, index) => Math.max(0, ...inColumns.map((cells) => cells[index]?.length ?? 0)));
   const total = (all: readonly number[]) => all.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
   if (columns === undefined || total(widths) <= columns) return widths;
-  const [name = 0, ...rest] = widths.slice(0, -1);
-  const room = columns - total([0, ...rest]);
-  return [Math.min(name, Math.max(room, NARROWEST)), ...rest];
+  const [name = 0, namespace = 0, ...rest] = widths.slice(0, -1);
+  const isShown = !isKnown || total([name, namespace, ...rest]) <= columns;
+  const room = columns - total([0, ...(isShown ? [namespace] : []), ...rest]);
+  return [Math.min(name, Math.max(room, NARROWEST)), isShown ? namespace : undefined, ...rest];
 }
+
+type Cells = readonly (readonly string[])[];
 
 /** An item that is still to be printed. */
 interface Branch {

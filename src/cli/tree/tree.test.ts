@@ -106,6 +106,17 @@ test("in a narrow terminal ids are left out, then names are cut, and reasons nev
   expect(text).toMatch(/x… +team +False +ReferenceNotReady$/);
 });
 
+test("in a narrow terminal the namespace that the user has named is left out before names are cut", () => {
+  const long = object(TCPEdge, `edge-${"x".repeat(35)}`, { id: "edgtcp_1", reason: "ReferenceNotReady" });
+  const graph = graphOf(new Map(), new Map([[TCPEdge, [long]]]));
+  const [team, all] = [
+    { namespace: "team", isAll: false },
+    { namespace: "team", isAll: true },
+  ].map((scope) => shown(forestOf(graph, { scope }), {}, { ...inPipe, columns: 80 }));
+  expect(team).toMatch(/x{35} +False +ReferenceNotReady$/);
+  expect(all).toMatch(/x… +team +False +ReferenceNotReady$/);
+});
+
 test("what a module does goes on where nothing stands beside it", () => {
   const edge = { id: "edgtls_1", hostports: [], tls_termination: { terminate_at: "edge", min_version: "1.2" } };
   const graph = remotesOf([[TLSEdge, [edge]]]);

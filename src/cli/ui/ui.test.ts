@@ -167,7 +167,7 @@ test("plans files that are sent, and keeps none", () =>
     expect(text).toContain("TCPEdge shop/ssh");
     expect(text).toContain("change-create");
     expect(text).toContain("notes.yaml:1: Correct the YAML");
-    expect((await send({})).text).toContain("there are no manifests in these");
+    expect((await send({})).text).toContain("there are no manifests of tunnelgateway.dev/v1 in these");
     const folder = { "shop/a/edge.yml": edge, "shop/README.md": "# No manifest", "shop/.yaml": "a: [" };
     const planned = (await send(folder, "folder")).text;
     expect(planned).toContain("TCPEdge shop/ssh");

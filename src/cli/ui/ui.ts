@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { readAccountConfig } from "../../config.ts";
 import { type AccountFlags, findCredentials, isNamedByFlags } from "../account/credentials.ts";
 import { connect } from "../cluster/connect.ts";
+import { isNamespaceAbsent, noNamespace } from "../cluster/namespace.ts";
+import { scopeOf } from "../cluster/scope.ts";
 import { type Terminal, UsageError } from "../terminal/terminal.ts";
 import { Followers } from "./http/followers.ts";
 import { addressOf, newToken } from "./http/guard.ts";
@@ -22,6 +24,9 @@ export async function ui(flags: Flags, terminal: Terminal, end = untilInterrupte
   // a name that is wrong is told at once, and not on a page
   if (isNamedByFlags(flags)) await findCredentials(flags);
   await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: flags.kubeconfig }), context: flags.context });
+  const { namespace, isAll } = scopeOf(flags, cluster.namespace);
+  // whatever else the cluster answers is for the pages to tell
+  if (!isAll && (await isNamespaceAbsent(cluster.client, namespace).catch(() => false))) throw noNamespace(namespace);
   using followers = new Followers();
   await using views = new Views(cluster.client, flags, cluster.namespace, () => followers.changed());
   const token = newToken();

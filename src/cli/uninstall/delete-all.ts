@@ -92,7 +92,10 @@ async function isAgreed(
 ): Promise<boolean> {
   if (objects.length === 0) return true;
   const isUnknown = operator === "unknown";
-  if (isUnknown) terminal.say("Cannot tell whether an operator is running; without one the objects stay");
+  if (isUnknown)
+    terminal.say(
+      "Whether an operator runs is not known: POD_NAMESPACE says where to look. Without one the objects stay",
+    );
   if (config.podNamespace !== undefined && config.inCluster) return true;
   const doubtful = isUnknown ? objects : notOf(operator, objects);
   if (doubtful.length === 0) return true;

@@ -49,6 +49,20 @@ test("a Ready object says what it is in the account, and whether it manages that
   ]);
 });
 
+test("where a message has no room for all users, the command that lists them is shown", () => {
+  const office = object(IPPolicy, "office", { reason: "InUse" });
+  const users = (text: string) => {
+    const message = `Delete or change ${text} first: they use this IPPolicy`;
+    const conditions = office.status?.conditions?.map((condition) => ({ ...condition, message })) ?? [];
+    const { nodes } = graphOf(new Map(), new Map([[IPPolicy, [{ ...office, status: { conditions } }]]]));
+    return nodes.flatMap((node) => causesOf(node)).filter((line) => line.includes("See all"));
+  };
+  expect(users('TCPEdge "a", TCPEdge "b", TCPEdge "c" and 2 more')).toEqual([
+    "  See all of them: kubectl tunnelgateway users ippolicy/office -n team",
+  ]);
+  expect(users('TCPEdge "a"')).toEqual([]);
+});
+
 test("for a missing object the command that creates it is shown", () => {
   const shop = object(TLSCertificate, "shop", { reason: "SecretNotReady", spec: { secretName: "shop-tls" } });
   const message = 'Create Secret "shop-tls" in this namespace: spec.secretName refers to it';

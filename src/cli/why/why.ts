@@ -113,6 +113,7 @@ function explanationOf(node: Node, title: string, indent: string, isWaiting: boo
   return [
     `${indent}${own}`,
     ...(message ? messageLines(message, indent) : []),
+    ...allUsers(node, indent),
     // If the object waits for others, their next looks matter and its own does not.
     ...(isWaiting ? [] : looks),
   ];
@@ -137,6 +138,15 @@ function messageLines(message: string, indent: string): string[] {
   const refusal = refusalIn(message);
   const lines = refusal ? [refusal.wayOut, `The service answered: ${refusal.answer}`] : [message];
   return lines.map((line) => `${indent}  ${line}`);
+}
+
+/** A message has no room for many users. */
+function allUsers(node: Node, indent: string): string[] {
+  const { reason, message } = readyOf(node);
+  if (reason !== "InUse" || node.object === undefined || !/ and \d+ more/.test(message)) return [];
+  const { namespace, name } = node.object.metadata;
+  const command = `kubectl tunnelgateway users ${node.kind.kind.toLowerCase()}/${name} -n ${namespace}`;
+  return [`${indent}  See all of them: ${command}`];
 }
 
 function createWith({ kind, object }: Node, indent: string): string[] {

@@ -20,7 +20,7 @@ test("plain texts that begin like a number are read as kubectl reads them", asyn
   const { code, stdout } = await run(cluster.kubectl, args, { input: manifest, env: { KUBECONFIG: "/dev/null" } });
   expect(code).toBe(0);
   const theirs: unknown[] = JSON.parse(stdout).spec.list;
-  const result: Manifests = { manifests: [], problems: [] };
+  const result: Manifests = { manifests: [], problems: [], leftOut: [] };
   parse(manifest, "numbers.yaml", result);
   expect(result.problems).toEqual([]);
   const [ours = []] = result.manifests.map(({ object }) => (object["spec"] as { list: unknown[] }).list);

@@ -14,7 +14,9 @@ const MOST = 150;
 export async function activity(view: View, views: Views): Promise<Html> {
   const { now, summary } = view;
   const { rows: told, problem } = await eventsIn(views);
-  const rows = [...told, ...view.changes].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
+  const rows = [...told, ...view.changes.filter((one) => !told.some((other) => isSame(one, other)))].sort(
+    (one, other) => Date.parse(other.at) - Date.parse(one.at),
+  );
   const lines = rows
     .slice(0, MOST)
     .map((row) => [since(row.at, now), objectLink(row), row.namespace, row.what, row.message]);
@@ -34,6 +36,16 @@ ${section(
   }`,
 )}`;
 }
+
+/** The operator writes the status and the event of one change at about the same time. */
+const TOGETHER_MS = 5_000;
+
+const isSame = (one: Change, event: Change): boolean =>
+  one.kind === event.kind &&
+  one.namespace === event.namespace &&
+  one.name === event.name &&
+  one.message === event.message &&
+  Math.abs(Date.parse(one.at) - Date.parse(event.at)) < TOGETHER_MS;
 
 type Account = View["summary"]["accounts"][number];
 

@@ -24,7 +24,7 @@ export function certificates({ read, scope, now }: View): Html {
           all.map(({ kind, name, until }) => ({ title: `${kind}/${name}`, until })),
           now,
         )}${tableOf("Certificates by their end", ["Object", "Namespace", "Ends", "In"], rows)}`,
-    "status -A",
+    "status -A -o json",
   )}
 ${section(
   "records",

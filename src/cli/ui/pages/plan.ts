@@ -2,7 +2,7 @@ import { kinds } from "../../../kinds/index.ts";
 import type { Action, Block } from "../../../plan/blocks.ts";
 import { graphOf } from "../../graph/graph.ts";
 import { type Manifests, parseFile } from "../../plan/manifests.ts";
-import { planOf } from "../../plan/plan.ts";
+import { notesOf, planOf } from "../../plan/plan.ts";
 import { renderPlan, SIGNS, sumsOf } from "../../plan/render.ts";
 import { drawingOf } from "../../tree/drawing.ts";
 import { forestOf } from "../../tree/forest.ts";
@@ -35,19 +35,23 @@ export const planForm = (): Html =>
 
 /** The plan of files that were sent, drawn and as text. Throws CommandError. */
 export async function planned(view: View, views: Views, files: readonly File[]): Promise<Html> {
-  const manifests: Manifests = { manifests: [], problems: [] };
+  const manifests: Manifests = { manifests: [], problems: [], leftOut: [] };
   for (const file of files.filter(({ size }) => size > 0))
     parseFile(new Uint8Array(await file.arrayBuffer()), file.name, manifests);
   const silent = { say: () => {}, warn: () => {} };
-  const { blocks, problems, objects, notes } = await planOf(manifests, { ...views.flags, isGiven: true }, silent);
+  const { blocks, problems, objects, others, ...more } = await planOf(
+    manifests,
+    { ...views.flags, isGiven: true },
+    silent,
+  );
   const complete = problems.length === 0;
   const sums = Object.entries(sumsOf(blocks)).map(
     ([action, count]) =>
       html`<span class="badge change-${action}"><span aria-hidden="true">${SIGNS[action as Action].sign}</span> ${count} ${SIGNS[action as Action].done}</span> `,
   );
-  const text = renderPlan(blocks, {}, { complete, count: objects.length });
+  const text = renderPlan(blocks, {}, { complete, count: objects.length, others });
   return html`${!complete && html`<div class="partial" role="alert"><strong>This is only a part:</strong><ul>${problems.map((one) => html`<li>${one}</li>`)}</ul></div>`}
-${section("plan", "Plan", html`<p>${sums}</p>${notes.map((note) => html`<p>${note}</p>`)}${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, COMMAND)}
+${section("plan", "Plan", html`<p>${sums}</p>${notesOf(more).map((note) => html`<p>${note}</p>`)}${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, COMMAND)}
 ${planForm()}`;
 }
 

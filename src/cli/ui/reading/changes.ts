@@ -8,7 +8,7 @@ export interface Change {
   namespace: string;
   name: string;
   what: string;
-  /** From the condition Ready, or from an event. */
+  /** From the condition Ready if that has changed, or from an event. */
   message: string;
 }
 
@@ -19,7 +19,8 @@ export function changeOf(change: StoreChange, now: Date): Change | undefined {
   const what = whatOf(change, object);
   if (what === undefined) return undefined;
   const { kind, metadata } = object;
-  const { message = "" } = conditionOf(object.status, "Ready") ?? {};
+  const { reason, message: said = "" } = conditionOf(object.status, "Ready") ?? {};
+  const message = what === reason ? said : "";
   return { at: now.toISOString(), kind, namespace: metadata.namespace, name: metadata.name, what, message };
 }
 
