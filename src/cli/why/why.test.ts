@@ -58,7 +58,7 @@ test("where a message has no room for all users, the command that lists them is 
     return nodes.flatMap((node) => causesOf(node)).filter((line) => line.includes("See all"));
   };
   expect(users('TCPEdge "a", TCPEdge "b", TCPEdge "c" and 2 more')).toEqual([
-    "  See all of them: kubectl tunnelgateway users ippolicy/office -n team",
+    "  See all of them with: users ippolicy/office -n team",
   ]);
   expect(users('TCPEdge "a"')).toEqual([]);
 });

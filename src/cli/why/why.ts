@@ -145,8 +145,7 @@ function allUsers(node: Node, indent: string): string[] {
   const { reason, message } = readyOf(node);
   if (reason !== "InUse" || node.object === undefined || !/ and \d+ more/.test(message)) return [];
   const { namespace, name } = node.object.metadata;
-  const command = `kubectl tunnelgateway users ${node.kind.kind.toLowerCase()}/${name} -n ${namespace}`;
-  return [`${indent}  See all of them: ${command}`];
+  return [`${indent}  See all of them with: users ${node.kind.kind.toLowerCase()}/${name} -n ${namespace}`];
 }
 
 function createWith({ kind, object }: Node, indent: string): string[] {
