@@ -103,6 +103,11 @@ describe("what an operator that starts loads", () => {
     `);
   });
 
+  test("and no more files of its own than somebody has looked at", () => {
+    const own = sources.filter((source) => source.startsWith("src/"));
+    expect(new Set(own).size).toBeLessThanOrEqual(340);
+  });
+
   test("and nothing of the commands", () => {
     expect(sources).toContain("src/operator/operator.ts");
     expect(sources.filter((source) => source.startsWith("src/cli/")).sort()).toMatchInlineSnapshot(`

@@ -32,24 +32,25 @@ function wantedOf(text: string): Wanted {
 }
 
 /** By its name, plural or short name, with or without its group. */
-export function kindNamed(text: string, among: readonly Kind[] = kinds): Kind | undefined {
+export const kindNamed = (text: string, among: readonly Kind[] = kinds): Kind | undefined => findNamed(text, among);
+
+function findNamed<T extends Names>(text: string, among: readonly T[]): T | undefined {
   const given = text.toLowerCase().replace(SUFFIX, "");
   return among.find((kind) => namesOf(kind).includes(given));
 }
 
 const SUFFIX = new RegExp(`(\\.v1)?\\.${GROUP.replaceAll(".", "\\.")}$`);
 
-const namesOf = ({ kind, plural, shortNames }: Pick<CustomResource, "kind" | "plural" | "shortNames">): string[] => [
-  kind.toLowerCase(),
-  plural,
-  ...shortNames,
-];
+type Names = Pick<CustomResource, "kind" | "plural" | "shortNames">;
 
-/** A kind of which the account has nothing. */
-function otherKind(text: string): CustomResource | undefined {
-  const given = text.toLowerCase().replace(SUFFIX, "");
-  return customResources.find((one) => namesOf(one).includes(given));
-}
+const namesOf = ({ kind, plural, shortNames }: Names): string[] => [kind.toLowerCase(), plural, ...shortNames];
+
+/** A kind whose objects stand for nothing that the commands find in the account, such as a GatewayAccount. */
+const otherKind = (text: string): CustomResource | undefined =>
+  findNamed(
+    text,
+    customResources.filter((one) => kinds.every(({ kind }) => kind !== one.kind)),
+  );
 
 export function unknownKind(text: string): UsageError {
   const other = otherKind(text);

@@ -46,7 +46,7 @@ test.each<[string, string[], object, object, boolean]>([
     matches,
     isManaged,
   } = select(args, more);
-  // what is left out for its owner mark alone is told
+  // the command counts the remotes that it leaves out only because they have an owner mark
   const mark = { metadata: '{"tunnelgateway.dev/owner":"a/b/c"}' };
   if (kind && expected && !("metadata" in remote))
     expect(isManaged(kind, { ...(remote as { id: string }), ...mark })).toBe(!("excludeManaged" in more));

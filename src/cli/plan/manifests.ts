@@ -183,7 +183,7 @@ function contentOf(document: { toJS: () => unknown }): { value: unknown } | { pr
 
 function add(item: unknown, where: string, { manifests, problems, leftOut }: Manifests, at?: Manifest["at"]): void {
   const problem = problemOf(item) ?? duplicateOf(item, manifests);
-  const other = problem ?? otherAPIOf(item as KubeObject);
+  const other = problem === undefined ? otherAPIOf(item as KubeObject) : undefined;
   if (problem) problems.push(`${where}: ${problem}`);
   else if (other) leftOut.push(`${where}: ${other}`);
   else if (isRelevant(item as KubeObject))

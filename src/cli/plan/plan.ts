@@ -222,7 +222,7 @@ function show({ blocks, others, problems, objects, ...more }: Planned, flags: Pl
     terminal.warn("An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed");
 }
 
-/** What a person should know before the manifests are applied. The API server refuses what is in an absent namespace. */
+/** What people should know of the manifests: the namespaces to create before they are applied, and what is left out. */
 export const notesOf = ({ absent, leftOut }: Pick<Planned, "absent" | "leftOut">): string[] => [
   ...absent.map((name) => `Create namespace ${name} first: there is none, and these manifests make none`),
   ...leftOut,

@@ -3,8 +3,8 @@ import { type Node, readyOf } from "../graph/graph.ts";
 import { isStalled } from "../status/summary.ts";
 
 /**
- * What is not Ready, by its condition. One that nobody has looked at says nothing, and the remote of one that waits for
- * its deletion works as before.
+ * Whether an object is not Ready, by its condition. An object that nobody has looked at says nothing. One that is being
+ * deleted is no trouble for those that use it: its remote works until it is gone.
  */
 const isTroubled = (node: Node): boolean =>
   !["True", ""].includes(readyOf(node).status) && !(node.object && isDeleting(node.object));

@@ -12,7 +12,7 @@ interface Look {
   marks?: readonly { at: string; title: string }[];
 }
 
-/** The time that a plot shows. What was seen fills it, from the first minute on. */
+/** How far back a plot goes, in milliseconds: to the first sample, and at least one minute. */
 export const spanOf = (samples: readonly Sample[], now: number): number =>
   Math.min(SPAN_MS, Math.max(60_000, now - (samples[0]?.at ?? now)));
 
