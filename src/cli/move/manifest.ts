@@ -1,5 +1,6 @@
 import type { ManagedObject } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
+import { isObject } from "../../plan/field-changes.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -66,13 +67,15 @@ function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[
   else setAt(members[key], rest, value);
 }
 
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
 /**
  * Annotations and labels of the operator, kubectl and deployment tools. The copy must not have them: the tools might
  * prune it.
  */
 const NOTES = [
   `${GROUP}/`,
-  "kubectl.kubernetes.io/last-applied-configuration",
+  LAST_APPLIED,
   ...["meta.helm.sh/", "app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "helm.sh/"],
   ...["argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/"],
 ];
@@ -91,4 +94,27 @@ export function movedManifest(move: Move, old: ManagedObject, byID: ReadonlyMap<
     metadata: { ...move.to, ...(labels && { labels }), ...(annotations && { annotations }) },
     spec: movedSpec(move, old, byID),
   } as KubeObject;
+}
+
+/**
+ * The new object as it is created. It remembers what `kubectl apply` has applied to the old one: without that, the next
+ * apply would warn, and keep the fields that its manifest no longer has.
+ */
+export function withLastApplied(manifest: KubeObject, { to }: Move, old: ManagedObject): KubeObject {
+  const applied = renamed(old.metadata.annotations?.[LAST_APPLIED], to);
+  if (applied === undefined) return manifest;
+  const { metadata } = manifest;
+  return { ...manifest, metadata: { ...metadata, annotations: { ...metadata.annotations, [LAST_APPLIED]: applied } } };
+}
+
+/** The manifest with another name. Undefined if the text, which anybody may have edited, is no manifest. */
+function renamed(text = "", to: Place): string | undefined {
+  try {
+    const manifest = JSON.parse(text);
+    return isObject(manifest) && isObject(manifest["metadata"])
+      ? JSON.stringify({ ...manifest, metadata: { ...manifest["metadata"], ...to } })
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -127,9 +127,8 @@ test("a name that leads to the same remote in the other namespace is kept", asyn
 });
 
 test("metadata of the operator, of kubectl and of deployment tools is not copied", async () => {
-  const note = "kubectl.kubernetes.io/last-applied-configuration";
   const old = known(IPPolicy, "team-a", "office") as ManagedObject;
-  scene.cluster.annotateByHand(old, note, "{}");
+  scene.cluster.annotateByHand(old, LAST_APPLIED, "{}");
   scene.cluster.annotateByHand(old, "argocd.argoproj.io/tracking-id", "shop:tunnelgateway.dev/IPPolicy:team-a/office");
   scene.cluster.annotateByHand(old, "example.com/team", "shop");
   const prepared = await prepareMove(partsOf(office));
@@ -139,6 +138,32 @@ test("metadata of the operator, of kubectl and of deployment tools is not copied
     metadata: { namespace: "team-b", name: "office", annotations: { "example.com/team": "shop" } },
     spec: { description: "Office", adopt: { id, from: "team-a/office" } },
   });
+});
+
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+const lastAppliedAfter = async (text: string) => {
+  const old = known(IPPolicy, "team-a", "office") as ManagedObject;
+  scene.cluster.annotateByHand(old, LAST_APPLIED, text);
+  await moveWhole(partsOf(office));
+  return known(IPPolicy, "team-b", "office")?.metadata.annotations?.[LAST_APPLIED];
+};
+
+test("the new object remembers what kubectl has applied, under its own name", async () => {
+  const applied = { kind: "IPPolicy", metadata: { name: "office", namespace: "team-a", labels: {} }, spec: { a: 1 } };
+  const text = await lastAppliedAfter(`${JSON.stringify(applied)}\n`);
+  expect(JSON.parse(text ?? "")).toEqual({ ...applied, metadata: { ...applied.metadata, namespace: "team-b" } });
+});
+
+test.each([
+  "",
+  "no manifest",
+  "[]",
+  "null",
+  '{"metadata":null}',
+  `{"metadata":{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}}`,
+])("what is no manifest is not remembered (%#)", async (text) => {
+  expect(await lastAppliedAfter(text)).toBeUndefined();
 });
 
 describe("nothing is changed", () => {

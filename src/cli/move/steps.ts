@@ -20,6 +20,7 @@ import {
   releaseTarget,
   takesID,
   textOf,
+  withLastApplied,
 } from "./manifest.ts";
 
 /** The calls to the API server that a move uses. */
@@ -175,9 +176,9 @@ export async function refuseUnwanted({ there, move }: MoveParts, { manifest }: P
 }
 
 /** Does nothing when the new object is there. */
-export async function createNext({ there, move, tell }: MoveParts, { manifest }: Prepared): Promise<void> {
+export async function createNext({ there, move, tell }: MoveParts, { old, manifest }: Prepared): Promise<void> {
   if (await read(there, move, move.to)) return;
-  await there.create(typeOf(customResourceOf(move.kind)), manifest);
+  await there.create(typeOf(customResourceOf(move.kind)), withLastApplied(manifest, move, old));
   tell(`Created ${titleOf(move, move.to)}, with adopt.from: ${textOf(move.from)}`);
 }
 

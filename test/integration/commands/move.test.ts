@@ -84,3 +84,14 @@ test("a move corrects nothing that the object only reports", async () => {
   });
   await world.condition("IPPolicy", "moved", { type: "Drifted", status: "True" });
 });
+
+test("kubectl apply goes on with the new object: it warns of nothing, and removes what its manifest no longer has", async () => {
+  await world.apply(manifest("IPPolicy", "applied", { description: "once" }));
+  await world.ready("IPPolicy", "applied");
+  expect(await run("move", "ippolicy", "applied", "again")).toMatchObject({ code: 0, stderr: "" });
+  const applied = await world.tryKubectl(["apply", "-f", "-"], JSON.stringify(manifest("IPPolicy", "again", {})));
+  expect(applied).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("again configured") });
+  const { spec } = (await world.get("IPPolicy", "again")) ?? {};
+  expect(spec.description).toBeUndefined();
+  expect(spec.adopt).toEqual({ id: expect.any(String), from: `${world.namespace}/applied` });
+});
