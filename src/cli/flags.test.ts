@@ -163,8 +163,11 @@ test.each([
   ["why gatewayaccount/default", /For GatewayAccount: kubectl describe gatewayaccounts/],
   ["tree gwcmd restart", /For AgentCommand: kubectl describe agentcommands/],
   ["import ippolicie", "There is no kind ippolicie. Did you mean ippolicy?"],
+  ["import httpsedgeroute", "Name each HTTPSEdgeRoute by its ids, as in edghts_.../...: no list of the account shows"],
+  ["import eventsource", "Name EventSubscription: each EventSource is imported as a part of it"],
+  ["import tcpedge/db", "Give the id that the account has, or tcpedge alone: tcpedge/db names an object"],
   ["tree pod/x", /^There is no kind pod\. Give one of apikey, /],
-])("%s is answered by the kind that was meant", async (line, said) => {
+])("%s is answered by what was meant", async (line, said) => {
   const { code, stderr } = await run(line);
   expect(code).toBe(2);
   expect(stderr).toMatch(typeof said === "string" ? new RegExp(said.replaceAll("?", "\\?")) : said);

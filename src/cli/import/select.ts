@@ -57,8 +57,19 @@ function argumentOf(arg: string, kinds: readonly Kind[], listed: readonly Kind[]
   if (kind) return { kind };
   const found = kindOfID(arg, kinds);
   if (found) return { kind: found, id: arg };
+  const unlisted = kindNamed(arg, kinds);
+  if (unlisted) throw new UsageError(wayTo(unlisted));
+  const [first = "", second] = arg.split("/");
+  if (second !== undefined && kindNamed(first, kinds))
+    throw new UsageError(`Give the id that the account has, or ${first} alone: ${arg} names an object`);
   if (!arg.includes("_")) throw unknownKind(arg);
   throw new CommandError(`No kind has ids like ${arg}`);
+}
+
+/** How to import what no list of the account shows. */
+function wayTo({ kind, location, resource }: Kind): string {
+  if (location.type === "entry") return `Name ${location.parent.kind}: each ${kind} is imported as a part of it`;
+  return `Name each ${kind} by its ids, as in ${resource.idPrefix}.../...: no list of the account shows them`;
 }
 
 function filterOf({ selector, metadata }: Filters): (remote: Remote) => boolean {

@@ -15,6 +15,14 @@ test.each(["", "--unmanaged ", "--delete --yes ", "--import "])(
   },
 );
 
+test("--yes answers a question that only --delete asks", async () => {
+  expect(await run("orphans --yes")).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^Give --delete too/),
+  });
+});
+
 test("the id of the cluster may be that of the operator's own namespace, as the operator has it", async () => {
   const uids = new Map([
     ["gateway", "c1"],
