@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { Child } from "../../../tools/shared/child.ts";
 import { manifest } from "../../../tools/shared/objects.ts";
-import { OPERATOR } from "../../../tools/shared/operator.ts";
+import { withPages } from "../../support/pages.ts";
 import { useWorld } from "../../support/world.ts";
 
 const world = useWorld();
@@ -12,23 +11,14 @@ const world = useWorld();
  */
 const SOON_MS = 30_000;
 
-test("a change is told to the open pages at once", async () => {
-  const { cluster, simulator, namespace } = world;
-  const { PATH, HOME } = process.env;
-  const account = { GATEWAY_BASE_URL: simulator.url, GATEWAY_API_KEY: simulator.apiKey, REQUESTS_PER_MINUTE: "0" };
-  const env = { PATH, HOME, KUBECONFIG: cluster.kubeconfig, ...account };
-  const page = new Child(OPERATOR, { args: ["ui", "--port", "0", "-n", namespace], env });
-  try {
-    const address = await page.said("?token=");
-    const first = await fetch(address, { redirect: "manual" });
-    const headers = { cookie: String(first.headers.get("set-cookie")).split(";")[0] ?? "" };
-    const textOf = async (path: string) => (await fetch(new URL(path, address), { headers })).text();
+test("a change is told to the open pages at once", () =>
+  withPages(world, async ({ load }) => {
+    const textOf = async (path: string) => (await load(path)).text();
     await world.apply(manifest("IPPolicy", "seen", {}));
     await world.ready("IPPolicy", "seen");
     await expect.poll(() => textOf("/topology")).toContain("seen");
 
-    const events = await fetch(new URL("/events", address), { headers });
-    const reader = (events.body as ReadableStream<Uint8Array>).getReader();
+    const reader = ((await load("/events")).body as ReadableStream<Uint8Array>).getReader();
     // nothing else changes in the namespace, so the next event is of this one
     await world.apply(
       manifest("TCPEdge", "later", { backend: { backendRef: { kind: "TunnelGroupBackend", name: "none" } } }),
@@ -40,7 +30,4 @@ test("a change is told to the open pages at once", async () => {
     await expect.poll(() => textOf("/")).toContain("Create TunnelGroupBackend");
     expect(await textOf("/activity")).toMatch(/TCPEdge\/later/);
     await reader.cancel();
-  } finally {
-    expect(await page.stop("SIGTERM")).toBe(0);
-  }
-});
+  }));
