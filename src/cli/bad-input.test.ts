@@ -250,6 +250,24 @@ describe("manifests of a namespace that does not exist", () => {
   });
 });
 
+test("who may only read is told what the API server would refuse, with its rules across fields", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "reader-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const edge = (name: string, hostports: string) =>
+    `apiVersion: tunnelgateway.dev/v1\nkind: TCPEdge\nmetadata: {name: ${name}}\nspec: {hostports: ${hostports}}\n`;
+  const account =
+    "apiVersion: tunnelgateway.dev/v1\nkind: GatewayAccount\nmetadata: {name: own}\n" +
+    "spec: {apiKeySecretRef: {name: k, key: k}, baseURL: http://api.gateway.example}\n";
+  const twice = edge("twice", "['a.example:1', 'A.example:1']");
+  await writeFile(join(folder, "a.yaml"), [edge("good", "['a.example:2']"), twice, account].join("---\n"));
+  failing(({ method, path }) => (method === "POST" && path.startsWith(GROUP) ? forbidden : undefined));
+  const { code, stdout, stderr } = await run(`plan -f ${folder}`);
+  expect(code).toBe(1);
+  expect(stdout).toContain("TCPEdge shop/good");
+  expect(stderr).toMatch(/a\.yaml:6: TCPEdge\/twice: spec\.hostports: /);
+  expect(stderr).toMatch(/a\.yaml:11: GatewayAccount\/own: spec\.baseURL: must begin with https:\/\//);
+});
+
 describe("a namespace without rights", () => {
   test.each([
     ["plan", "Nothing to do"],

@@ -1,11 +1,12 @@
-import { kinds } from "../../kinds/index.ts";
+import { customResources, kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { KubeClient, MergePatch } from "../../runtime/connection/client.ts";
 import { isForbidden, isInvalid, isNotFound, KubeError } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
 import { keyOf } from "../../runtime/object.ts";
-import { columnsOf, customResourceOf, initialStatus } from "../../schema/common.ts";
-import type { Kind } from "../../schema/define.ts";
+import { refusalsOf } from "../../schema/admission.ts";
+import { columnsOf, initialStatus } from "../../schema/common.ts";
+import type { CustomResource, Kind } from "../../schema/define.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { duplicate, type Manifest } from "./manifests.ts";
 
@@ -22,7 +23,7 @@ export const overlayKey = ({ kind, metadata }: ManagedObject): string => `${kind
 
 /**
  * Lays manifests over the objects of a cluster, as `kubectl apply` does. The API server fills in defaults and checks
- * admission in a dry run; where the user has no right to that, the schemas do, which know no rules across fields.
+ * admission in a dry run; where the user has no right to that, the same rules are asked here, but for those about changes.
  */
 export async function overlay(
   client: KubeClient,
@@ -32,14 +33,8 @@ export async function overlay(
   const known = new Map(objects.map((object) => [overlayKey(object), object]));
   const described = new Set<string>();
   const places = new Map<string, string>();
-  for (const manifest of manifests) {
-    const { where, object } = manifest;
-    const kind = kinds.find((one) => one.kind === object.kind);
-    if (!kind) continue;
-    const given = {
-      ...object,
-      metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
-    } as ManagedObject;
+  for (const { manifest, resource, given } of manifests.flatMap((one) => givenBy(one, namespace) ?? [])) {
+    const { where } = manifest;
     const key = overlayKey(given);
     // One of the two manifests may name the namespace and the other not.
     const other = places.get(key);
@@ -49,7 +44,9 @@ export async function overlay(
     }
     places.set(key, where);
     try {
-      known.set(key, await applied(client, kind, given, known.get(key)));
+      const stored = await overlaid(client, resource, given, known.get(key));
+      if (!stored) continue;
+      known.set(key, stored);
       described.add(key);
     } catch (error) {
       if (!(error instanceof KubeError || error instanceof InvalidManifest)) throw error;
@@ -57,6 +54,27 @@ export async function overlay(
     }
   }
   return { objects: [...known.values()], described };
+}
+
+/** The object that a manifest describes. Undefined for what is none of ours, such as a Secret. */
+function givenBy(manifest: Manifest, namespace: string) {
+  const { object } = manifest;
+  const resource = customResources.find((one) => one.kind === object.kind);
+  const metadata = { ...object.metadata, namespace: object.metadata.namespace ?? namespace };
+  return resource && { manifest, resource, given: { ...object, metadata } as ManagedObject };
+}
+
+/** Undefined: the API server would have the object, but it stands for nothing that can be planned. */
+async function overlaid(
+  client: KubeClient,
+  resource: CustomResource,
+  given: ManagedObject,
+  known: ManagedObject | undefined,
+): Promise<ManagedObject | undefined> {
+  const kind = kinds.find((one) => one.kind === resource.kind);
+  if (kind) return asStored(kind, await applied(client, resource, given, known), known);
+  await applied(client, resource, given, await presentOf(client, resource, given));
+  return undefined;
 }
 
 class InvalidManifest extends Error {
@@ -74,24 +92,34 @@ function refusalOf(error: Error, { where, at, object }: Manifest): string[] {
 
 const STRICT = { dryRun: true, isStrict: true };
 
+/** What the API server would make of it, before it gives it a uid. */
 async function applied(
   client: KubeClient,
-  kind: Kind,
+  resource: CustomResource,
   given: ManagedObject,
   before: ManagedObject | undefined,
 ): Promise<ManagedObject> {
-  const type = typeOf(customResourceOf(kind));
+  const type = typeOf(resource);
   const patch = patchOf(given, before);
   try {
-    const answer = before
+    return before
       ? await client.patchMerge<ManagedObject>(type, given.metadata, patch, STRICT)
       : await client.create<ManagedObject>(type, given, STRICT);
-    return asStored(kind, answer, before);
   } catch (error) {
     // A namespace that the manifests create does not exist yet.
     if (isInvalid(error) || !(isForbidden(error) || isNotFound(error))) throw error;
-    refuseUnknown(kind, given);
-    return asStored(kind, checked(kind, before ? withNextGeneration(merged(before, patch)) : given), before);
+    refuseUnknown(resource, given);
+    return checked(resource, before ? withNextGeneration(merged(before, patch)) : given);
+  }
+}
+
+/** Undefined also for whoever may not read it: then the API server says whether it could be created. */
+async function presentOf(client: KubeClient, resource: CustomResource, { metadata }: ManagedObject) {
+  try {
+    return await client.get<ManagedObject>(typeOf(resource), metadata);
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
   }
 }
 
@@ -107,16 +135,18 @@ function asStored(kind: Kind, object: ManagedObject, before: ManagedObject | und
   } as ManagedObject;
 }
 
-function checked(kind: Kind, object: ManagedObject): ManagedObject {
-  const result = customResourceOf(kind).spec.safeParse(object.spec);
-  if (result.success) return { ...object, spec: result.data };
-  const lines = result.error.issues.map(({ path, message }) => `spec.${path.join(".")}: ${message}`);
+/** With its defaults. Rules about a change of the object are not asked. */
+function checked({ spec: schema, rules }: CustomResource, object: ManagedObject): ManagedObject {
+  const { data } = schema.safeParse(object.spec);
+  const refusals = refusalsOf(schema, data ?? object.spec, rules);
+  if (refusals.length === 0) return { ...object, spec: data as ManagedObject["spec"] };
+  const lines = refusals.map(({ path, message }) => `${["spec", path].filter(Boolean).join(".")}: ${message}`);
   throw new InvalidManifest(lines.join("; "));
 }
 
 /** In the words of the API server, for whoever may not ask it. */
-function refuseUnknown(kind: Kind, { spec }: ManagedObject): void {
-  const result = customResourceOf(kind).spec.safeParse(spec);
+function refuseUnknown({ spec: schema }: CustomResource, { spec }: ManagedObject): void {
+  const result = schema.safeParse(spec);
   const unknown = result.success ? droppedFrom(spec, result.data, "spec") : [];
   if (unknown.length > 0) throw new InvalidManifest(unknown.map((path) => `unknown field "${path}"`).join(", "));
 }

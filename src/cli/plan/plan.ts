@@ -1,7 +1,7 @@
 import { readAccountConfig } from "../../config.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
-import type { ManagedObject } from "../../objects/object.ts";
+import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { type PlannedObject, planChanges } from "../../plan/planner.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
@@ -90,6 +90,7 @@ export async function planOf(
   const remotes = await readRemotes(credentials, terminal, problems);
   const sharers = await sharersOf(credentials, read.accounts, { client, flags });
   const account = accountSource(reader, rowsOf(remotes), problems);
+  const refused = namespacesWithoutRight(present);
   const planFor = async (those: readonly ManagedObject[], files: readonly Manifest[]) => {
     const defaults = read.defaults.union(defaultsIn(files, namespace));
     const isInAccount = membersOf({ sharers, objects: read.objects, remotes, defaults });
@@ -103,7 +104,7 @@ export async function planOf(
       account,
       cluster: source,
       accountNameOf: (object) => accountOf(object, defaults),
-      mayAdopt: () => true,
+      mayAdopt: (place) => !refused.has(place),
       undocumented: true,
       onProgress: (done, all) => terminal.progress?.("Planning", { done, all }),
     });
@@ -129,6 +130,18 @@ export async function planOf(
   const unrelated = new Set(others.filter(isTheSame).map(([, block]) => block));
   const related = blocks.filter((block) => !unrelated.has(block));
   return { blocks: related, others: unrelated.size, problems, objects, absent, leftOut };
+}
+
+/**
+ * The namespaces that may not adopt, as far as their objects tell: one that asked for it in vain says so. Which others may
+ * is a setting of the operator, which the cluster does not show.
+ */
+export function namespacesWithoutRight(objects: readonly ManagedObject[]): Set<string> {
+  const isRefused = ({ status, metadata: { generation } }: ManagedObject) => {
+    const stalled = conditionOf(status, "Stalled");
+    return stalled?.reason === "AdoptionNotAllowed" && stalled.observedGeneration === generation;
+  };
+  return new Set(objects.filter(isRefused).map(({ metadata }) => metadata.namespace));
 }
 
 async function namespacesToCreate(

@@ -30,6 +30,11 @@ interface Given {
 
 const at = "2026-01-10T11:30:00Z";
 
+const refusal = {
+  reason: "InvalidSpec",
+  message: "Correct the spec: the service refused it: The address 5.tcp.gateway.example:20413 is in use",
+};
+
 function object(
   kind: Kind,
   name: string,
@@ -100,11 +105,9 @@ export const objects: ReadonlyMap<Kind, ManagedObject[]> = new Map<Kind, Managed
       }),
       object(TCPEdge, "refused", {
         spec: { hostports: ["5.tcp.gateway.example:20413"] },
-        failure: {
-          reason: "InvalidSpec",
-          stalled: true,
-          message: "Correct the spec: the service refused it: The address 5.tcp.gateway.example:20413 is in use",
-        },
+        failure: { ...refusal, stalled: true },
+        // of the create that this spec asks for
+        status: { refusedRequest: { digest: "d0ec54b279c37dc5", retryAt: at, ...refusal } },
       }),
       object(TCPEdge, "warehouse-of-the-second-region", {
         spec: { backend: { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "warehouse" } } },

@@ -81,6 +81,24 @@ test("a manifest that the API server refuses is named with file and line, and th
   expect(stdout).toContain(`+   IPPolicy ${world.namespace}/new`);
 });
 
+test("the API server is asked about each of our kinds, also about those that stand for nothing in the account", async () => {
+  const account = (spec: object) =>
+    manifest("GatewayAccount", "own", { apiKeySecretRef: { name: "k", key: "k" }, ...spec });
+  const command = manifest("AgentCommand", "stop", { action: "Stop", sessionRef: { name: "one", nmae: "two" } });
+  for (const isThere of [false, true]) {
+    if (isThere) await world.apply(account({}));
+    const path = await file(account({ baseUrl: "https://api" }), command, manifest("IPPolicy", "new", {}));
+    const { code, stdout, stderr } = await run("plan", "-f", path);
+    expect(code).toBe(1);
+    expect(stderr).toContain(': GatewayAccount/own: unknown field "spec.baseUrl"');
+    expect(stderr).toContain(': AgentCommand/stop: unknown field "spec.sessionRef.nmae"');
+    expect(stdout).toContain(`+   IPPolicy ${world.namespace}/new`);
+  }
+  const refused = await run("plan", "-f", await file(account({ baseURL: "http://api.gateway.example" })));
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("must begin with https://") });
+  await world.delete("GatewayAccount", "own");
+});
+
 test.each([
   ["a file that does not exist", ["-f", "none.yaml"], 1, /^Give another -f: there is no file or folder none.yaml/],
   ["an unknown format", ["-o", "xml"], 2, /^-o must be json/],
