@@ -194,7 +194,8 @@ function addForObjects({ add, ending, terminal }: Adding): void {
       add("ui", "serve a page on this machine: health, topology, drift, activity, certificates and plans, read-only"),
     ),
   )
-    .option("-n, --namespace <name>", "only objects of this namespace; default: of all that you may list")
+    .option("-n, --namespace <name>", "only objects of this namespace")
+    .option("-A, --all-namespaces", "objects of all namespaces that you may list, the default: an account has none")
     .option("--port <number>", "port on 127.0.0.1; 0: one that is free", "8765")
     .option("--open", "open the page in the browser")
     .addHelpText("after", note(UI, terminal))

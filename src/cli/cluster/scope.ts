@@ -30,6 +30,9 @@ export const whichOf = ({ namespace, isAll }: Scope): { namespace: string; names
 /** Of which objects there are none, for people. */
 export const placeOf = ({ namespace, isAll }: Scope): string => (isAll ? "any namespace" : `namespace ${namespace}`);
 
+/** The flag with which another command is about the same objects. */
+export const flagOf = ({ namespace, isAll }: Scope): string => (isAll ? "-A" : `-n ${namespace}`);
+
 /** A name as people need it: with its namespace where more than one may be meant. */
 export const nameIn = (
   { namespace, isAll }: Scope,

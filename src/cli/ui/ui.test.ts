@@ -27,6 +27,25 @@ test("shows what the commands print", () =>
     for (const { id } of JSON.parse((await run("orphans --unmanaged -o json")).stdout)) expect(unmanaged).toContain(id);
   }));
 
+test.each([
+  [{}, "-A"],
+  [{ allNamespaces: true }, "-A"],
+  [{ namespace: "shop" }, "-n shop"],
+  [{ namespace: "shop", allNamespaces: true }, "-A"],
+])("with %j, the commands beside its parts are about the same objects: %s", (flags, said) =>
+  serving(async ({ get }) => {
+    const named = [];
+    for (const path of paths) {
+      const { text } = await get(path);
+      named.push(
+        ...[...text.matchAll(/(?:status|tree|orphans)(?: --unmanaged)? (-A|-n \S+?)(?=[ <])/g)].map(([, one]) => one),
+      );
+    }
+    expect(new Set(named)).toEqual(new Set([said]));
+    expect(named.length).toBeGreaterThan(9);
+  }, flags),
+);
+
 test("says when it takes another id for that of the cluster than the marks of the objects have", async () => {
   vi.stubEnv("CLUSTER_ID", "c7");
   await serving(async ({ get }) => {

@@ -3,7 +3,7 @@ import { readAccountConfig } from "../../config.ts";
 import { type AccountFlags, findCredentials, isNamedByFlags } from "../account/credentials.ts";
 import { connect } from "../cluster/connect.ts";
 import { isNamespaceAbsent, noNamespace } from "../cluster/namespace.ts";
-import { scopeOf } from "../cluster/scope.ts";
+import { type Scope, scopeOf } from "../cluster/scope.ts";
 import { type Terminal, UsageError } from "../terminal/terminal.ts";
 import { Followers } from "./http/followers.ts";
 import { addressOf, newToken } from "./http/guard.ts";
@@ -24,11 +24,12 @@ export async function ui(flags: Flags, terminal: Terminal, end = untilInterrupte
   // a name that is wrong is told at once, and not on a page
   if (isNamedByFlags(flags)) await findCredentials(flags);
   await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: flags.kubeconfig }), context: flags.context });
-  const { namespace, isAll } = scopeOf(flags, cluster.namespace);
+  const scope = scopeOfPages(flags, cluster.namespace);
   // whatever else the cluster answers is for the pages to tell
-  if (!isAll && (await isNamespaceAbsent(cluster.client, namespace).catch(() => false))) throw noNamespace(namespace);
+  if (!scope.isAll && (await isNamespaceAbsent(cluster.client, scope.namespace).catch(() => false)))
+    throw noNamespace(scope.namespace);
   using followers = new Followers();
-  await using views = new Views(cluster.client, flags, cluster.namespace, () => followers.changed());
+  await using views = new Views(cluster.client, flags, scope, () => followers.changed());
   const token = newToken();
   await using listening = await listen(siteOf(views, followers), { port, token });
   const address = addressOf({ port: listening.port, token });
@@ -41,6 +42,10 @@ export async function ui(flags: Flags, terminal: Terminal, end = untilInterrupte
   await end;
   return 0;
 }
+
+/** An account has no namespaces, so by default its pages are of all. */
+const scopeOfPages = (flags: Flags, context: string): Scope =>
+  scopeOf({ ...flags, allNamespaces: flags.allNamespaces ?? flags.namespace === undefined }, context);
 
 function portOf(given: string): number {
   const port = Number(given);

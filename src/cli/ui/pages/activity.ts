@@ -1,6 +1,7 @@
 import { API_VERSION } from "../../../schema/contract.ts";
 import { counted } from "../../../schema/nouns.ts";
 import { failureOf } from "../../cluster/failure.ts";
+import { flagOf } from "../../cluster/scope.ts";
 import { type Event, events, toObjectEvent } from "../../why/events.ts";
 import type { Change } from "../reading/changes.ts";
 import type { View, Views } from "../reading/view.ts";
@@ -24,7 +25,7 @@ export async function activity(view: View, views: Views): Promise<Html> {
     "requests",
     "Requests, and what happened beside them",
     summary.accounts.map((account) => lineOfTime(account, rows, view)),
-    "status -A",
+    `status ${flagOf(view.scope)}`,
   )}
 ${section(
   "activity",

@@ -1,6 +1,6 @@
 import { conditionOf } from "../../../objects/object.ts";
 import { counted } from "../../../schema/nouns.ts";
-import { includes } from "../../cluster/scope.ts";
+import { flagOf, includes } from "../../cluster/scope.ts";
 import { certificatesOf } from "../../status/summary.ts";
 import type { View } from "../reading/view.ts";
 import { type Html, html } from "../view/html.ts";
@@ -24,7 +24,7 @@ export function certificates({ read, scope, now }: View): Html {
           all.map(({ kind, name, until }) => ({ title: `${kind}/${name}`, until })),
           now,
         )}${tableOf("Certificates by their end", ["Object", "Namespace", "Ends", "In"], rows)}`,
-    "status -A -o json",
+    `status ${flagOf(scope)} -o json`,
   )}
 ${section(
   "records",
@@ -32,7 +32,7 @@ ${section(
   records.length === 0
     ? empty("No DNS record is missing.")
     : tableOf("DNS records that are missing", ["Object", "Namespace", "Reason", "Message"], records),
-  "status -A",
+  `status ${flagOf(scope)}`,
 )}`;
 }
 

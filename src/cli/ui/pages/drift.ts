@@ -1,3 +1,4 @@
+import { flagOf } from "../../cluster/scope.ts";
 import { readyOf } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
 import { nextLookOf } from "../../why/next-look.ts";
@@ -35,7 +36,7 @@ ${found && fieldsTable(found, false)}
     "Changed in the account by somebody else",
     html`${problems.length > 0 && html`<ul class="partial">${problems.map((one) => html`<li>${one}</li>`)}</ul>`}
 ${items.length === 0 ? empty("The account is as the objects say, as far as the operator has seen.") : html`<ul class="todo">${items}</ul>`}
-${drifted.length > MOST && html`<p>And ${drifted.length - MOST} more: ${commandOf("status -A -o json")}</p>`}`,
-    "status -A",
+${drifted.length > MOST && html`<p>And ${drifted.length - MOST} more: ${commandOf(`status ${flagOf(view.scope)} -o json`)}</p>`}`,
+    `status ${flagOf(view.scope)}`,
   );
 }

@@ -1,5 +1,5 @@
 import type { ManagedObject } from "../../../objects/object.ts";
-import { includes } from "../../cluster/scope.ts";
+import { flagOf, includes } from "../../cluster/scope.ts";
 import { readyOf } from "../../graph/graph.ts";
 import type { Unfinished } from "../../status/summary.ts";
 import { ageOf } from "../../terminal/age.ts";
@@ -25,15 +25,16 @@ const MOST = 100;
 /** The first page: what is well, what needs a person, and what goes on by itself. */
 export function overview(view: View): Html {
   const { summary, now } = view;
-  return html`${section("health", "Health", health(view), "status -A")}
-${section("attention", "Needs a person", attention(summary.attention.toReversed(), now), "status -A")}
+  const status = `status ${flagOf(view.scope)}`;
+  return html`${section("health", "Health", health(view), status)}
+${section("attention", "Needs a person", attention(summary.attention.toReversed(), now), status)}
 <div class="trio">
-${section("waiting", "Waits", unfinished("Waits, oldest first", waitingOf(view), now, "Nothing waits"), "status -A")}
+${section("waiting", "Waits", unfinished("Waits, oldest first", waitingOf(view), now, "Nothing waits"), status)}
 ${section("paused", "Paused", paused(view))}
 ${section("deleting", "Being deleted", deleting(view))}
 </div>
-${summary.unsynced.length > 0 && section("unsynced", "Not synced", unfinished("Not synced, oldest first", summary.unsynced, now, ""), "status -A")}
-${section("objects", "Objects", objects(view), "tree -A")}`;
+${summary.unsynced.length > 0 && section("unsynced", "Not synced", unfinished("Not synced, oldest first", summary.unsynced, now, ""), status)}
+${section("objects", "Objects", objects(view), `tree ${flagOf(view.scope)}`)}`;
 }
 
 function health({ summary, now, samples }: View): Html {

@@ -1,5 +1,6 @@
 import { kinds } from "../../../kinds/index.ts";
 import { counted } from "../../../schema/nouns.ts";
+import { flagOf, type Scope } from "../../cluster/scope.ts";
 import type { Node } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
 import { shellWord } from "../../terminal/shell.ts";
@@ -37,7 +38,7 @@ export async function topology(view: View, url: URL): Promise<Html> {
   const isMeant = meantBy(wish, view);
   const meant = drawn.items.filter(isMeant);
   const roots = isFiltered(wish) ? meant.flatMap((item) => (item.type === "node" ? item.node : [])) : from;
-  const command = commandFor(roots, wish);
+  const command = commandFor(roots, wish, scope);
   if (url.searchParams.has("as")) {
     const lines = renderTree(isFiltered(wish) ? forestOf(graph, { ...options, from: roots }) : forest, {});
     return section(
@@ -63,7 +64,7 @@ ${section(
   html`<p class="count">${counted(meant.length, "is shown", "are shown")}${wish.from && ways(wish)}</p>
 ${aboutOthers(view)}
 ${items.size === 0 ? empty(noneLike(wish)) : await pictures(drawing, arrows)}
-<p><a href="${asText(url)}">The same as text</a></p>${!command && html`<p>As text with all that is not filtered: ${commandOf("tree -A")}</p>`}`,
+<p><a href="${asText(url)}">The same as text</a></p>${!command && html`<p>As text with all that is not filtered: ${commandOf(`tree ${flagOf(scope)}`)}</p>`}`,
   command,
 )}`;
 }
@@ -81,8 +82,8 @@ const asText = ({ searchParams }: URL): string =>
   link("/topology", { ...Object.fromEntries(searchParams), as: "text" });
 
 /** The command that prints the same. Undefined: it would have to name too many, or in several namespaces. */
-function commandFor(roots: readonly Node[] | undefined, { isUp }: Wish): string | undefined {
-  if (!roots) return "tree -A";
+function commandFor(roots: readonly Node[] | undefined, { isUp }: Wish, scope: Scope): string | undefined {
+  if (!roots) return `tree ${flagOf(scope)}`;
   const namespaces = new Set(roots.flatMap(({ object }) => object?.metadata.namespace ?? []));
   if (roots.length === 0 || roots.length > MOST_NAMED || namespaces.size > 1) return undefined;
   const words = roots.map(({ kind, object, id = "" }) =>

@@ -1,4 +1,5 @@
 import { DEFAULT_ACCOUNT } from "../../../schema/contract.ts";
+import { flagOf } from "../../cluster/scope.ts";
 import { knownAs, type Node, titleOf, usersOf } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
 import { sessionsOf } from "../../graph/sessions.ts";
@@ -15,8 +16,9 @@ import { commandOf, empty, linesOf, nodeLink, section, tableOf } from "../view/p
 const MOST = 200;
 
 /** What the account has that no object manages, and objects whose remotes are gone: as `orphans --unmanaged`. */
-export function unmanaged({ own: graph, read, clusterID, account }: View): Html {
+export function unmanaged({ own: graph, read, clusterID, account, scope }: View): Html {
   const judged = { graph, objects: read.objects, clusterID };
+  const orphans = `orphans --unmanaged ${flagOf(scope)}`;
   const remotes = account.found ? leftovers(judged, true) : [];
   const gone = withoutRemote(graph);
   const rows = remotes
@@ -33,8 +35,8 @@ export function unmanaged({ own: graph, read, clusterID, account }: View): Html 
     "unmanaged",
     "In the account, and no object manages it",
     html`${rows.length === 0 ? empty(none) : tableOf("Remotes without an object", ["What", "Known as", "Used by", "Why", "To adopt it"], rows)}
-${remotes.length > MOST && html`<p>And ${remotes.length - MOST} more: ${commandOf("orphans --unmanaged -A")}</p>`}`,
-    "orphans --unmanaged -A",
+${remotes.length > MOST && html`<p>And ${remotes.length - MOST} more: ${commandOf(orphans)}</p>`}`,
+    orphans,
   )}
 ${section(
   "gone",
@@ -48,7 +50,7 @@ ${section(
           .slice(0, MOST)
           .map((node) => [nodeLink(keyOf(node), titleOf(node)), node.object?.metadata.namespace, node.id]),
       ),
-  "orphans -A",
+  `orphans ${flagOf(scope)}`,
 )}`;
 }
 

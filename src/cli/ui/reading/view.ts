@@ -1,7 +1,7 @@
 import { readAccountConfig } from "../../../config.ts";
 import type { KubeClient } from "../../../runtime/connection/client.ts";
 import type { AccountFlags } from "../../account/credentials.ts";
-import { type Scope, scopeOf, whichOf } from "../../cluster/scope.ts";
+import { type Scope, whichOf } from "../../cluster/scope.ts";
 import { type Graph, graphOf } from "../../graph/graph.ts";
 import { clusterIDOf, graphBeside, graphWith, type ReadObjects, readObjects } from "../../graph/load.ts";
 import { problemOfID } from "../../orphans/orphans.ts";
@@ -45,16 +45,15 @@ export class Views implements AsyncDisposable {
   #clusterID: string | undefined;
   #last: { at: number; view: Promise<View> } | undefined;
 
-  /** `namespace`: that of the kubeconfig context. */
-  constructor(client: KubeClient, flags: AccountFlags, namespace: string, onChange: () => void) {
+  constructor(client: KubeClient, flags: AccountFlags, scope: Scope, onChange: () => void) {
     const changed = () => {
       this.#last = undefined;
       onChange();
     };
     this.flags = flags;
     this.client = client;
-    this.scope = scopeOf({ ...flags, allNamespaces: flags.namespace === undefined }, namespace);
-    this.cluster = new WatchedCluster(client, flags.namespace, changed);
+    this.scope = scope;
+    this.cluster = new WatchedCluster(client, scope.isAll ? undefined : scope.namespace, changed);
     this.#account = new KeptAccount(flags, client, changed);
   }
 
