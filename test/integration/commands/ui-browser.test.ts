@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../../src/schema/contract.ts";
 import { Browser, chromiumProgram, withoutChromium } from "../../../tools/pictures/browser.ts";
 import { manifest } from "../../../tools/shared/objects.ts";
-import { type Pages, withPages } from "../../support/pages.ts";
 import { foreignRows, requiredObjects, sampleObjects } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
+import { type Pages, withPages } from "./support/pages.ts";
 
 /** The pages in Chromium, of a namespace with objects of all kinds, their operator, and the simulator. */
 const program = await chromiumProgram();

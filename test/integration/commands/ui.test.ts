@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../../tools/shared/objects.ts";
-import { withPages } from "../../support/pages.ts";
 import { useWorld } from "../../support/world.ts";
+import { withPages } from "./support/pages.ts";
 
 const world = useWorld();
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { Child } from "../../tools/shared/child.ts";
-import { OPERATOR } from "../../tools/shared/operator.ts";
-import type { World } from "./world.ts";
+import { Child } from "../../../../tools/shared/child.ts";
+import { OPERATOR } from "../../../../tools/shared/operator.ts";
+import type { World } from "../../../support/world.ts";
 
 /** The command `ui`, as a person has it open. */
 export interface Pages {
