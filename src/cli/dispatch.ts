@@ -13,7 +13,7 @@ export async function dispatch(
   run: (options: { yes?: boolean }) => Promise<number>,
   name = "tunnel-gateway-operator",
 ): Promise<number> {
-  const { program, exitCode } = programOf({ name, terminal, run });
+  const { program, exitCode } = programOf({ name, terminal: { ...terminal, name }, run });
   const isCommand = (word: string): boolean => program.commands.some((command) => command.name() === word);
   try {
     await program.parseAsync(wordsOf(argv, isCommand), { from: "user" });

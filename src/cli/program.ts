@@ -50,6 +50,8 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   let code = 0;
   const program = withoutExit(new Command(name), terminal)
     .description("Manages a tunnel gateway account through objects in Kubernetes.")
+    // `dispatch` makes it the command `version`
+    .option("--version", "as the command version")
     .addHelpText("after", note(ENVIRONMENT, terminal))
     .showSuggestionAfterError();
   const add: Add = (usage, summary) =>

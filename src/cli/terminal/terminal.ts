@@ -15,6 +15,8 @@ export interface Terminal {
   clear?: (() => void) | undefined;
   /** Asks a question, and resolves with true for yes. Unset where nobody can answer. */
   ask?: ((question: string) => Promise<boolean>) | undefined;
+  /** How the user calls the program, for hints that name a command. Unset: as a plug-in of kubectl. */
+  name?: string | undefined;
   /** The width of stdout; unset in a pipe, where no line is cut. */
   columns?: number | undefined;
   /** Whether stdout takes colours. */

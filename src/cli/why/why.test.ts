@@ -51,15 +51,18 @@ test("a Ready object says what it is in the account, and whether it manages that
 
 test("where a message has no room for all users, the command that lists them is shown", () => {
   const office = object(IPPolicy, "office", { reason: "InUse" });
-  const users = (text: string) => {
+  const users = (text: string, program?: string) => {
     const message = `Delete or change ${text} first: they use this IPPolicy`;
     const conditions = office.status?.conditions?.map((condition) => ({ ...condition, message })) ?? [];
     const { nodes } = graphOf(new Map(), new Map([[IPPolicy, [{ ...office, status: { conditions } }]]]));
-    return nodes.flatMap((node) => causesOf(node)).filter((line) => line.includes("See all"));
+    return nodes.flatMap((node) => causesOf(node, undefined, program)).filter((line) => line.includes("See all"));
   };
   expect(users('TCPEdge "a", TCPEdge "b", TCPEdge "c" and 2 more')).toEqual([
-    "  See all of them with: users ippolicy/office -n team",
+    "  See all of them with: kubectl tunnelgateway users ippolicy/office -n team",
   ]);
+  expect(users('TCPEdge "a" and 2 more', "tunnel-gateway-operator").join()).toContain(
+    ": tunnel-gateway-operator users ",
+  );
   expect(users('TCPEdge "a"')).toEqual([]);
 });
 

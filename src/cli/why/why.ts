@@ -48,7 +48,10 @@ export async function why(words: readonly string[], flags: Flags, terminal: Term
       value: () => named.flatMap(chainOf),
       names: () => [...new Set(found.flatMap((node) => [...chainFrom(node)].map(nameOf)))],
       lines: (screen) =>
-        named.flatMap((one, index) => [...(index > 0 ? [""] : []), ...linesOf(one, scope, Date.now(), screen)]),
+        named.flatMap((one, index) => [
+          ...(index > 0 ? [""] : []),
+          ...linesOf(one, scope, Date.now(), { ...screen, name: terminal.name }),
+        ]),
     },
     flags,
     terminal,
@@ -56,9 +59,11 @@ export async function why(words: readonly string[], flags: Flags, terminal: Term
   return reportPartial(problems, terminal);
 }
 
+type NamedScreen = Screen & Pick<Terminal, "name">;
+
 /** Each line with its indent, on as many lines as the terminal needs; below them the last events. */
-function linesOf({ node, events }: Named, scope: Scope, now: number, options: Screen): string[] {
-  const lines = [...causesOf(node, scope), ...formerRefusal(node, events, now)];
+function linesOf({ node, events }: Named, scope: Scope, now: number, options: NamedScreen): string[] {
+  const lines = [...causesOf(node, scope, options.name), ...formerRefusal(node, events, now)];
   const broken = lines.flatMap((line) => wrappedLine(line, options.columns));
   if (events.length === 0) return broken;
   const rows = events.map(({ last, count, type, reason, message }) => [
@@ -81,9 +86,10 @@ function formerRefusal(node: Node, events: readonly ObjectEvent[], now: number):
 
 /**
  * A line for an object, one for what its conditions say, and the same for each object that it waits for. Each object is
- * explained once: the ways through what waits can be far more than the objects. Also, a circle ends so.
+ * explained once: the ways through what waits can be far more than the objects. Also, a circle ends so. `program`: how the
+ * user calls this one.
  */
-export function causesOf(root: Node, scope?: Scope): string[] {
+export function causesOf(root: Node, scope?: Scope, program?: string): string[] {
   const lines: string[] = [];
   const explained = new Set<Node>();
   // No recursion: other people decide how deep this is.
@@ -96,13 +102,21 @@ export function causesOf(root: Node, scope?: Scope): string[] {
     }
     explained.add(node);
     const causes = waitsFor(node);
-    lines.push(...explanationOf(node, titleOf(node, scope), indent, causes.length > 0));
+    lines.push(...explanationOf({ node, title: titleOf(node, scope), indent, isWaiting: causes.length > 0, program }));
     open.push(...causes.map((cause) => ({ node: cause, indent: `${indent}  ` })).reverse());
   }
   return lines;
 }
 
-function explanationOf(node: Node, title: string, indent: string, isWaiting: boolean): string[] {
+interface Explained {
+  node: Node;
+  title: string;
+  indent: string;
+  isWaiting: boolean;
+  program?: string | undefined;
+}
+
+function explanationOf({ node, title, indent, isWaiting, program }: Explained): string[] {
   const { status, reason, message } = readyOf(node);
   const synced = failureBehind(node);
   const behind = synced ? messageLines(`${synced.reason}: ${synced.message}`, indent) : [];
@@ -113,7 +127,7 @@ function explanationOf(node: Node, title: string, indent: string, isWaiting: boo
   return [
     `${indent}${own}`,
     ...(message ? messageLines(message, indent) : []),
-    ...allUsers(node, indent),
+    ...allUsers(node, indent, program),
     // If the object waits for others, their next looks matter and its own does not.
     ...(isWaiting ? [] : looks),
   ];
@@ -141,11 +155,12 @@ function messageLines(message: string, indent: string): string[] {
 }
 
 /** A message has no room for many users. */
-function allUsers(node: Node, indent: string): string[] {
+function allUsers(node: Node, indent: string, program = "kubectl tunnelgateway"): string[] {
   const { reason, message } = readyOf(node);
   if (reason !== "InUse" || node.object === undefined || !/ and \d+ more/.test(message)) return [];
   const { namespace, name } = node.object.metadata;
-  return [`${indent}  See all of them with: users ${node.kind.kind.toLowerCase()}/${name} -n ${namespace}`];
+  const command = `${program} users ${node.kind.kind.toLowerCase()}/${name} -n ${namespace}`;
+  return [`${indent}  See all of them with: ${command}`];
 }
 
 function createWith({ kind, object }: Node, indent: string): string[] {
