@@ -137,6 +137,34 @@ test("a message about a proxy does not show its password", async () => {
   expect(refusal).not.toContain("pa%ss");
 });
 
+test.each([
+  ["http://collector:4318", "", true],
+  ["http://collector:4318", "other, .collector", true],
+  ["http://collector:4318", "other, collector", false],
+  ["http://Collector.traces:4318", "traces", false],
+  ["http://collector.traces:4318", "*.traces", false],
+  ["http://collector:4318", "*", false],
+  ["http://127.0.0.1:4318", "", false],
+  ["http://10.1.2.3:4318", "10.0.0.0/8", false],
+  ["https://collector:4318", "", false],
+])(
+  "traces to %s past a SOCKS proxy for http, with noProxy %j: refused by both: %s",
+  async (endpoint, noProxy, isRefused) => {
+    const proxy = {
+      "proxy.http": "socks5://proxy.example",
+      "proxy.https": "http://proxy.example",
+      "proxy.noProxy": noProxy,
+    };
+    const { refusal, environment } = await rendered({ "tracing.otlpEndpoint": endpoint, ...proxy });
+    expect(refusal?.includes("tracing.otlpEndpoint: add ") ?? false).toBe(isRefused);
+    const named = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, HTTP_PROXY: "socks5://proxy.example", NO_PROXY: noProxy };
+    const least = { GATEWAY_BASE_URL: "https://api.gateway.example", GATEWAY_API_KEY_FILE: "/api-key" };
+    expect(refusalOf({ ...least, ...environment, ...named })?.includes("Add the host of the collector") ?? false).toBe(
+      isRefused,
+    );
+  },
+);
+
 test("plain HTTP is for those who say so", async () => {
   const values = { "gateway.baseURL": "http://api.gateway.example" };
   const { refusal } = await rendered(values);

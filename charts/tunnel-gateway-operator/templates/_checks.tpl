@@ -3,6 +3,7 @@
 {{- include "tunnel-gateway-operator.labelChecks" . }}
 {{- include "tunnel-gateway-operator.choiceChecks" . }}
 {{- include "tunnel-gateway-operator.addressChecks" . }}
+{{- include "tunnel-gateway-operator.collectorChecks" . }}
 {{- include "tunnel-gateway-operator.durationChecks" . }}
 {{- include "tunnel-gateway-operator.selectorChecks" . }}
 {{- include "tunnel-gateway-operator.environmentChecks" . }}
@@ -66,6 +67,22 @@
 {{- $isEncoded := not (regexMatch "%([^0-9a-fA-F]|.[^0-9a-fA-F])" $start) }}
 {{- /* no word of the value, which may have a password */}}
 {{- if and $url (not (and $start $isEncoded (include "tunnel-gateway-operator.isAuthority" $authority))) }}{{ fail (printf "%s must be the address of a proxy, such as http://proxy.example:3128" $name) }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* An address, a network or a port in noProxy is for the operator to compare. */}}
+{{- define "tunnel-gateway-operator.collectorChecks" -}}
+{{- $collector := lower .Values.tracing.otlpEndpoint }}
+{{- $proxy := get .Values.proxy (hasPrefix "https:" $collector | ternary "https" "http") }}
+{{- if and $collector (hasPrefix "socks" $proxy) }}
+{{- $host := regexReplaceAll "^https?://(\\[[^]]*\\]|[^/?#:]*).*$" $collector "${1}" }}
+{{- $isNamed := or (eq $host "localhost") (hasPrefix "127." $host) (eq $host "[::1]") }}
+{{- range splitList "," (lower .Values.proxy.noProxy) }}
+{{- $entry := trim . }}
+{{- $below := regexReplaceAll "^[*]?[.]" $entry "" | printf ".%s" }}
+{{- if and $entry (or (eq $entry "*") (regexMatch "[:/]" $entry) (eq $entry $host) (hasSuffix $below $host)) }}{{ $isNamed = true }}{{ end }}
+{{- end }}
+{{- if not $isNamed }}{{ fail (printf "tracing.otlpEndpoint: add %s to proxy.noProxy, since traces cannot pass a SOCKS proxy" $host) }}{{ end }}
 {{- end }}
 {{- end }}
 
