@@ -106,7 +106,7 @@ test("the page moves an object with this command", async () => {
   await blue.delete("TCPEdge", "ssh");
   await green.delete("IPPolicy", "office");
   await blue.apply(manifest("IPPolicy", "office", { description: "Office" }));
-  const { status } = await blue.ready("IPPolicy", "office");
+  const { status, metadata } = await blue.ready("IPPolicy", "office");
   const [from, to] = [`${blue.namespace}/office`, `${green.namespace}/office`];
   await using shell = await pluginShell(blue, {
     env: {
@@ -122,7 +122,13 @@ test("the page moves an object with this command", async () => {
   });
   const page = await Page.read("docs/how-to/move.md", shell);
   await page.run("To another cluster");
-  expect((await green.ready("IPPolicy", "office")).status.id).toBe(status.id);
+  const next = await green.ready("IPPolicy", "office");
+  expect(next.status.id).toBe(status.id);
+  await green.quiet();
+  const events = [...(await blue.kube.list("Event")), ...(await green.kube.list("Event"))].filter(
+    ({ type, regarding }) => type === "Warning" && [metadata.uid, next.metadata.uid].includes(regarding.uid),
+  );
+  expect(events.map(({ note }) => note)).toEqual([]);
   // the rest of the page is for one cluster
   expect(page.unused.filter((block) => block.startsWith("To another cluster"))).toEqual([]);
 });
