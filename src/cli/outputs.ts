@@ -134,6 +134,9 @@ const why = z.array(
       .optional()
       .describe("The last five events, newest first. Only of the objects that were named."),
     waitsFor: list(z.string(), "Keys of the objects it waits for. They are in this list too."),
+    leadsTo: text(
+      "Key of the worst object below it that is not Ready, where it is Ready itself. That object is in this list too.",
+    ).optional(),
   }),
 );
 

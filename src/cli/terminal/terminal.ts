@@ -41,6 +41,10 @@ export const terminalOn = (
   hasColours,
 });
 
+/** Some terminals do not know their width, and say 0. */
+const widthOf = ({ isTTY, columns }: NodeJS.WriteStream): number | undefined =>
+  isTTY && columns > 0 ? columns : undefined;
+
 /** `noColour`: the user wants no colours, whatever the terminal can show. */
 export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
   const { stdin, stdout, stderr } = process;
@@ -57,14 +61,14 @@ export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
   const streams = {
     out: (text: string) => write(stdout, text),
     err: (text: string) => write(stderr, text),
-    errColumns: stderr.isTTY ? stderr.columns : undefined,
+    errColumns: widthOf(stderr),
   };
   return {
     ...terminalOn(streams, stdout.isTTY === true && !noColour),
-    progress: stderr.isTTY ? (text, part) => show(progressLine(text, part, stderr.columns)) : undefined,
+    progress: stderr.isTTY ? (text, part) => show(progressLine(text, part, widthOf(stderr))) : undefined,
     clear: stdout.isTTY ? () => write(stdout, "\x1b[H\x1b[2J") : undefined,
     ask: stdin.isTTY && stderr.isTTY ? (question) => ask(question, () => show("")) : undefined,
-    columns: stdout.isTTY ? stdout.columns : undefined,
+    columns: widthOf(stdout),
   };
 }
 

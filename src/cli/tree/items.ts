@@ -42,7 +42,11 @@ export interface Module {
   uses: readonly Node[];
 }
 
-export const byTitle = (one: Node, other: Node): number => (cellOf(one) < cellOf(other) ? -1 : 1);
+/** Several namespaces may have an object of one name. */
+export function byTitle(one: Node, other: Node): number {
+  const [first, second] = [one, other].map((node) => `${cellOf(node)} ${node.object?.metadata.namespace} ${node.id}`);
+  return first === second ? 0 : (first ?? "") < (second ?? "") ? -1 : 1;
+}
 
 /** The modules of a remote, or of a spec where no list shows the remote, in the order of the reference page. */
 export function modulesOf({ kind: { spec }, remote, object, fields }: Node): Module[] {

@@ -10,6 +10,7 @@ import { printNodes } from "../graph/output.ts";
 import { sessionsOf, sessionsUse } from "../graph/sessions.ts";
 import type { OutputFlags } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { byTitle } from "./items.ts";
 
 type Flags = AccountFlags & OutputFlags;
 
@@ -18,7 +19,7 @@ export async function users(words: readonly string[], flags: Flags, terminal: Te
   const wanted = wantedBy(words);
   const { graph, problems, scope } = await load(flags, terminal, { sessions: true, isClusterEnough: true });
   const found = findNodes(graph, wanted, scope, problems);
-  const rows = [...new Set(found.flatMap(usersOf))].map((node) => ({ node, cells: cellsOf(node) }));
+  const rows = [...new Set(found.flatMap(usersOf))].sort(byTitle).map((node) => ({ node, cells: cellsOf(node) }));
   printNodes(["User", "Namespace", "Ready", "ID"], rows, flags, terminal);
   for (const node of found)
     for (const line of consequences(node, scope, sessionsOf(graph.sessions, node.id).length)) terminal.warn(line);

@@ -117,8 +117,33 @@ test("an address that leads to an edge that is not Ready says so, in the picture
     expect(picture).toMatch(/box ready address to-attention.*class="trouble"[^>]*>! leads to InvalidSpec</s);
     expect(text).toMatch(/ReservedAddress\/db +shop +True +Available, leads to InvalidSpec/);
     expect(page).toMatch(/badge attention.*leads to InvalidSpec<.*TCPEdge%2Fshop%2Fdb/s);
+    expect((await get("/")).text).toMatch(/ReservedAddress\/db<\/a> leads to .*>TCPEdge\/db<\/a>: .*>InvalidSpec</);
   });
 });
+
+test("the overview leads to what is no fault of an object", () =>
+  serving(async ({ get }) => {
+    const { drifted, certificates } = JSON.parse((await run("status -A -o json")).stdout);
+    const ending = certificates.filter(
+      ({ until }: { until: string }) => Date.parse(until) - Date.now() < 30 * 86_400_000,
+    );
+    const left = JSON.parse((await run("orphans --unmanaged -A -o json")).stdout).filter(
+      ({ id }: { id?: string }) => id,
+    );
+    const { text } = await get("/");
+    expect(text).toContain(`<a href="/drift">${drifted.length} object`);
+    expect(text).toContain(`<a href="/certificates">${ending.length} certificate`);
+    expect(text).toMatch(/<a href="\/unmanaged">\d+ resources? ha/);
+    expect(left.length).toBeGreaterThan(0);
+  }));
+
+test("a picture that is folded says what is in it", () =>
+  serving(async ({ get }) => {
+    const { text } = await get("/topology");
+    expect(text).toMatch(
+      /<summary>Traffic in shop <span class="count">\d+<\/span> .*class="badge attention">.*needs? a person/,
+    );
+  }));
 
 test.each([
   ["", true],

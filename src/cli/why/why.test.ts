@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
 import { object } from "../../../test/fakes/cli/graph.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { findNodes } from "../graph/find.ts";
 import { graphOf } from "../graph/graph.ts";
 import { wantedBy } from "../graph/named.ts";
+import { troublesIn } from "../tree/forest.ts";
 import { causesOf } from "./why.ts";
 
 const refersTo = (name: string) => ({ ipRestriction: { ipPolicyRefs: [{ name }] } });
@@ -36,6 +39,27 @@ test("causes are followed to the root, and a Ready object is no cause", () => {
   expect(reported("good")).toEqual(["IPPolicy/good is Ready", "  In the account: ipp_1"]);
 });
 
+test("a Ready domain leads to what keeps the edge at its host from being Ready", () => {
+  const domain = object(ReservedDomain, "shop", { id: "rd_1", spec: { domain: "shop.example.com" } });
+  const spec = { hostports: ["shop.example.com:443"], ...refersTo("office") };
+  const edge = object(TLSEdge, "shop", { reason: "ReferenceNotReady", spec });
+  const policy = object(IPPolicy, "office", { reason: "Unauthorized" });
+  const objects = new Map([
+    [ReservedDomain, [domain]],
+    [TLSEdge, [edge]],
+    [IPPolicy, [policy]],
+  ]);
+  const known = graphOf(new Map(), objects);
+  const [found] = findNodes(known, wantedBy(["reserveddomain/shop"]), { namespace: "team", isAll: false }, []);
+  expect(found && causesOf(found, { troubles: troublesIn(known) })).toEqual([
+    "ReservedDomain/shop is Ready, and leads to what is not",
+    "  In the account: rd_1, shop.example.com",
+    "  TLSEdge/shop is not Ready: ReferenceNotReady",
+    "    IPPolicy/office is not Ready: Unauthorized",
+    `      The operator looks again ${changed}`,
+  ]);
+});
+
 test("a Ready object says what it is in the account, and whether it manages that", () => {
   const edge = object(TCPEdge, "db", { id: "edgtcp_1" });
   const observer = object(TCPEdge, "seen", { id: "edgtcp_2", spec: { managementPolicy: "ObserveOnly" } });
@@ -55,7 +79,7 @@ test("where a message has no room for all users, the command that lists them is 
     const message = `Delete or change ${text} first: they use this IPPolicy`;
     const conditions = office.status?.conditions?.map((condition) => ({ ...condition, message })) ?? [];
     const { nodes } = graphOf(new Map(), new Map([[IPPolicy, [{ ...office, status: { conditions } }]]]));
-    return nodes.flatMap((node) => causesOf(node, undefined, program)).filter((line) => line.includes("See all"));
+    return nodes.flatMap((node) => causesOf(node, { program })).filter((line) => line.includes("See all"));
   };
   expect(users('TCPEdge "a", TCPEdge "b", TCPEdge "c" and 2 more')).toEqual([
     "  See all of them with: kubectl tunnelgateway users ippolicy/office -n team",

@@ -14,6 +14,7 @@ import { type OutputFlags, print, type Screen } from "../terminal/output.ts";
 import { tableRows } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { wrappedLine } from "../terminal/wrapped.ts";
+import { troublesIn } from "../tree/forest.ts";
 import { createCommandOf } from "./create-command.ts";
 import { eventsOf, type ObjectEvent } from "./events.ts";
 import { nextLookOf } from "./next-look.ts";
@@ -37,7 +38,9 @@ export async function why(words: readonly string[], flags: Flags, terminal: Term
   await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: flags.kubeconfig }), context: flags.context });
   const scope = scopeOf(flags, cluster.namespace);
   const { objects } = await readObjects(cluster.client, whichOf(scope), problems, terminal);
-  const found = findNodes(graphOf(new Map(), objects), wanted, scope, problems);
+  const graph = graphOf(new Map(), objects);
+  const found = findNodes(graph, wanted, scope, problems);
+  const told: Told = { scope, program: terminal.name, troubles: troublesIn(graph) };
   const named: Named[] = [];
   for (const node of found) {
     const events = node.object ? await eventsOf(cluster.client, node.object, problems) : [];
@@ -45,13 +48,10 @@ export async function why(words: readonly string[], flags: Flags, terminal: Term
   }
   print(
     {
-      value: () => named.flatMap(chainOf),
-      names: () => [...new Set(found.flatMap((node) => [...chainFrom(node)].map(nameOf)))],
+      value: () => named.flatMap((one) => chainOf(one, told)),
+      names: () => [...new Set(found.flatMap((node) => [...chainFrom(node, told)].map(nameOf)))],
       lines: (screen) =>
-        named.flatMap((one, index) => [
-          ...(index > 0 ? [""] : []),
-          ...linesOf(one, scope, Date.now(), { ...screen, name: terminal.name }),
-        ]),
+        named.flatMap((one, index) => [...(index > 0 ? [""] : []), ...linesOf(one, told, Date.now(), screen)]),
     },
     flags,
     terminal,
@@ -59,11 +59,19 @@ export async function why(words: readonly string[], flags: Flags, terminal: Term
   return reportPartial(problems, terminal);
 }
 
-type NamedScreen = Screen & Pick<Terminal, "name">;
+/** With what the causes of an object are told. */
+interface Told {
+  /** Default: all namespaces. */
+  scope?: Scope;
+  /** How the user calls the program. */
+  program?: string | undefined;
+  /** To what those that are Ready lead, where that is not. */
+  troubles?: ReadonlyMap<Node, Node>;
+}
 
 /** Each line with its indent, on as many lines as the terminal needs; below them the last events. */
-function linesOf({ node, events }: Named, scope: Scope, now: number, options: NamedScreen): string[] {
-  const lines = [...causesOf(node, scope, options.name), ...formerRefusal(node, events, now)];
+function linesOf({ node, events }: Named, told: Told, now: number, options: Screen): string[] {
+  const lines = [...causesOf(node, told), ...formerRefusal(node, events, now)];
   const broken = lines.flatMap((line) => wrappedLine(line, options.columns));
   if (events.length === 0) return broken;
   const rows = events.map(({ last, count, type, reason, message }) => [
@@ -71,7 +79,7 @@ function linesOf({ node, events }: Named, scope: Scope, now: number, options: Na
     ...[type, reason, message],
   ]);
   const shown = tableRows(["Last seen", "Type", "Reason", "Message"], rows, options);
-  return [...broken, "", `Events of ${titleOf(node, scope)}, newest first`, ...shown.flat()];
+  return [...broken, "", `Events of ${titleOf(node, told.scope)}, newest first`, ...shown.flat()];
 }
 
 /** The last refusal by the service, from the events, if the conditions no longer mention it. */
@@ -86,10 +94,10 @@ function formerRefusal(node: Node, events: readonly ObjectEvent[], now: number):
 
 /**
  * A line for an object, one for what its conditions say, and the same for each object that it waits for. Each object is
- * explained once: the ways through what waits can be far more than the objects. Also, a circle ends so. `program`: how the
- * user calls this one.
+ * explained once: the ways through what waits can be far more than the objects. Also, a circle ends so.
  */
-export function causesOf(root: Node, scope?: Scope, program?: string): string[] {
+export function causesOf(root: Node, told: Told = {}): string[] {
+  const { scope, program } = told;
   const lines: string[] = [];
   const explained = new Set<Node>();
   // No recursion: other people decide how deep this is.
@@ -101,8 +109,9 @@ export function causesOf(root: Node, scope?: Scope, program?: string): string[] 
       continue;
     }
     explained.add(node);
-    const causes = waitsFor(node);
-    lines.push(...explanationOf({ node, title: titleOf(node, scope), indent, isWaiting: causes.length > 0, program }));
+    const causes = causesBehind(node, told);
+    const title = titleOf(node, scope);
+    lines.push(...explanationOf({ node, title, indent, isWaiting: causes.length > 0, program }));
     open.push(...causes.map((cause) => ({ node: cause, indent: `${indent}  ` })).reverse());
   }
   return lines;
@@ -121,7 +130,13 @@ function explanationOf({ node, title, indent, isWaiting, program }: Explained): 
   const synced = failureBehind(node);
   const behind = synced ? messageLines(`${synced.reason}: ${synced.message}`, indent) : [];
   const looks = [...createWith(node, indent), ...lookAgain(node, indent)];
-  if (status === "True") return [`${indent}${title} is Ready`, ...inAccount(node, indent), ...behind, ...looks];
+  if (status === "True")
+    return [
+      `${indent}${title} is Ready${isWaiting ? ", and leads to what is not" : ""}`,
+      ...inAccount(node, indent),
+      ...behind,
+      ...looks,
+    ];
   const own =
     status === "" ? `${title} was not looked at yet: is the operator running?` : `${title} is not Ready: ${reason}`;
   return [
@@ -184,15 +199,22 @@ const waitsFor = (node: Node): Node[] =>
     ? []
     : [...node.uses].filter((used) => used.object && readyOf(used).status !== "True");
 
+/** What it waits for or, if it is Ready, to what it leads that is not. */
+const causesBehind = (node: Node, { troubles }: Told): Node[] => [
+  ...waitsFor(node),
+  ...[troubles?.get(node) ?? []].flat(),
+];
+
 /** An object and everything that it waits for, each once. */
-function chainFrom(root: Node): Set<Node> {
+function chainFrom(root: Node, told: Told): Set<Node> {
   const chain = new Set([root]);
-  for (const node of chain) for (const cause of waitsFor(node)) chain.add(cause);
+  for (const node of chain) for (const cause of causesBehind(node, told)) chain.add(cause);
   return chain;
 }
 
-function chainOf({ node: root, events }: Named): object[] {
-  return [...chainFrom(root)].map((node) => {
+function chainOf({ node: root, events }: Named, told: Told): object[] {
+  return [...chainFrom(root, told)].map((node) => {
+    const trouble = told.troubles?.get(node);
     const { status: ready, reason, message } = readyOf(node);
     const behind = failureBehind(node);
     const answer = refusalIn(behind?.message ?? message)?.answer ?? refusalIn(message)?.answer;
@@ -211,6 +233,7 @@ function chainOf({ node: root, events }: Named): object[] {
       ...(nextLook && { nextLook }),
       ...(node === root && { events }),
       waitsFor: waitsFor(node).map(keyOf),
+      ...(trouble && { leadsTo: keyOf(trouble) }),
     };
   });
 }

@@ -17,13 +17,14 @@ export function certificates({ read, scope, now }: View): Html {
   const records = recordsOf(read, scope);
   return html`${section(
     "ends",
-    "Ends over the next 90 days",
+    "Certificates, by their end",
     all.length === 0
       ? empty("No object has a certificate yet.")
       : html`${endsPlot(
-          all.map(({ kind, name, until }) => ({ title: `${kind}/${name}`, until })),
+          all.map(({ namespace, name, until }) => ({ title: `${namespace}/${name}`, until })),
           now,
-        )}${tableOf("Certificates by their end", ["Object", "Namespace", "Ends", "In"], rows)}`,
+        )}${tableOf("Certificates by their end", ["Object", "Namespace", "Ends", "In"], rows)}
+<p>What the service issues, it renews: the condition CertificateReady of the domain or edge says how that goes.</p>`,
     `status ${flagOf(scope)} -o json`,
   )}
 ${section(

@@ -6,6 +6,7 @@ import { sessionsOf } from "../../graph/sessions.ts";
 import { kubernetesYAML, linesOf as linesOfYAML } from "../../terminal/kubernetes-yaml.ts";
 import { shellWord } from "../../terminal/shell.ts";
 import { troublesIn } from "../../tree/forest.ts";
+import { byTitle } from "../../tree/items.ts";
 import { leadsTo } from "../../tree/render.ts";
 import { consequences } from "../../tree/users.ts";
 import { eventsOf } from "../../why/events.ts";
@@ -65,14 +66,14 @@ async function ofObject(node: Node, object: ManagedObject, view: View, views: Vi
   const told = events.slice(0, 20).map((one) => [since(one.last, view.now), one.count, one.reason, one.message]);
   const all = [...problems, ...unread];
   return html`${all.length > 0 && html`<ul class="partial">${all.map((one) => html`<li>${one}</li>`)}</ul>`}
-${section("why", "Why", linesOf("Why", causesOf(node, view.scope)), `why ${words}`)}
+${section("why", "Why", linesOf("Why", causesOf(node, { scope: view.scope, troubles: troublesIn(view.graph) })), `why ${words}`)}
 ${section("conditions", "Conditions", conditions.length === 0 ? empty("The operator has not looked at it yet.") : tableOf("Conditions", ["Type", "Status", "Reason", "Since", "Message"], conditions))}
 ${section("fields", "Spec beside account", compared[0] ? fieldsTable(compared[0], true) : empty("Not known: the account was not read."), `diff ${words}`)}
 ${section("events", "Events", told.length === 0 ? empty("There are no events.") : tableOf("Events", ["Last seen", "Count", "Reason", "Message"], told), `why ${words}`)}`;
 }
 
 function users(node: Node, { graph, scope, clusterID }: View): Html {
-  const found = usersOf(node);
+  const found = usersOf(node).sort(byTitle);
   const sessions = sessionsOf(graph.sessions, node.id).length;
   return section(
     "users",
@@ -86,10 +87,10 @@ function users(node: Node, { graph, scope, clusterID }: View): Html {
 const aboutOf = ({ kind, metadata: { namespace, name } }: ManagedObject) => ({ kind, namespace, name });
 
 function uses(node: Node, { clusterID }: View): Html {
-  const found = [...node.uses, ...node.listensAt];
+  const found = [...node.uses, ...node.listensAt].sort(byTitle);
   return section(
     "uses",
-    "What it uses",
+    "What it uses, and where it listens",
     found.length === 0
       ? empty("It uses nothing.")
       : html`<ul class="nodes">${found.slice(0, 100).map(nodeItem(clusterID))}</ul>`,

@@ -1,14 +1,18 @@
 import type { ManagedObject } from "../../../objects/object.ts";
+import { counted } from "../../../schema/nouns.ts";
 import { flagOf, includes } from "../../cluster/scope.ts";
-import { readyOf } from "../../graph/graph.ts";
+import { readyOf, titleOf } from "../../graph/graph.ts";
+import { keyOf } from "../../graph/output.ts";
 import type { Unfinished } from "../../status/summary.ts";
 import { ageOf } from "../../terminal/age.ts";
+import { troublesIn } from "../../tree/forest.ts";
 import type { View } from "../reading/view.ts";
 import { type Html, html } from "../view/html.ts";
 import {
   accountTitle,
   commandOf,
   empty,
+  nodeLink,
   objectLink,
   reasonLink,
   section,
@@ -18,6 +22,7 @@ import {
 } from "../view/parts.ts";
 import { plotOf } from "../view/plot.ts";
 import { badge } from "../view/state.ts";
+import { unmanagedIn } from "./unmanaged.ts";
 
 /** Most rows of one list. */
 const MOST = 100;
@@ -27,7 +32,7 @@ export function overview(view: View): Html {
   const { summary, now } = view;
   const status = `status ${flagOf(view.scope)}`;
   return html`${section("health", "Health", health(view), status)}
-${section("attention", "Needs a person", attention(summary.attention.toReversed(), now), status)}
+${section("attention", "Needs a person", attention(summary.attention.toReversed(), now, beside(view)), status)}
 <div class="trio">
 ${section("waiting", "Waits", unfinished("Waits, oldest first", waitingOf(view), now, "Nothing waits"), status)}
 ${section("paused", "Paused", paused(view))}
@@ -72,15 +77,54 @@ const trafficOf = ({ requestsInLastMinute, requestsPerMinute }: Account): string
   return requestsPerMinute ? `${requestsInLastMinute} of ${requestsPerMinute}` : String(requestsInLastMinute);
 };
 
-const attention = (found: readonly Unfinished[], now: number): Html =>
+const attention = (found: readonly Unfinished[], now: number, others: Html | undefined): Html =>
   found.length === 0
-    ? empty("Nothing needs you.")
+    ? html`${empty(others ? "No object needs you. This may:" : "Nothing needs you.")}${others}`
     : html`<ul class="todo">${found.slice(0, MOST).map(
         (one) => html`<li><div class="line">${badge("attention", one.reason)} <strong>${objectLink(one)}</strong>
 <span class="where">${one.namespace}</span> <span class="age">for ${since(one.since, now)}</span></div>
 <p>${one.message}</p>
 <div class="line">${commandOf(`why ${wordsFor(one)}`)} ${reasonLink(one.reason, `What ${one.reason} means`)}</div></li>`,
-      )}</ul>${more(found.length)}`;
+      )}</ul>${more(found.length)}${others}`;
+
+/** What is no fault of an object, and a person may want to know all the same. */
+function beside(view: View): Html | undefined {
+  const { summary, graph, now } = view;
+  const ending = summary.certificates.filter(({ until }) => Date.parse(until) - now < SOON_MS);
+  const unmanaged = unmanagedIn(view);
+  const lines = [
+    ...downIn(graph),
+    toPage("/drift", summary.drifted.length, "object differs from the account", "objects differ from the account"),
+    toPage("/certificates", ending.length, "certificate ends within 30 days", "certificates end within 30 days"),
+    toPage("/unmanaged", unmanaged, "resource has no object", "resources have no object"),
+  ].filter((line) => line !== undefined);
+  return lines.length === 0 ? undefined : html`<ul class="beside">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+}
+
+const SOON_MS = 30 * 86_400_000;
+
+const toPage = (path: string, count: number, one: string, many: string): Html | undefined =>
+  count === 0 ? undefined : html`<a href="${path}">${counted(count, one, many)}</a>`;
+
+/** Domains and addresses that are Ready themselves, and lead to what is not. */
+function downIn(graph: View["graph"]): Html[] {
+  const found = [...troublesIn(graph)].filter(([{ kind }]) => kind.address !== undefined);
+  const shown = found
+    .slice(0, MOST_DOWN)
+    .map(
+      ([node, trouble]) =>
+        html`${nodeLink(keyOf(node), titleOf(node))} leads to ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
+    );
+  const rest = found.length - shown.length;
+  return rest > 0
+    ? [
+        ...shown,
+        html`${counted(rest, "more domain or address leads", "more domains and addresses lead")} to what is not Ready`,
+      ]
+    : shown;
+}
+
+const MOST_DOWN = 10;
 
 const unfinished = (label: string, found: readonly Unfinished[], now: number, none: string): Html =>
   found.length === 0

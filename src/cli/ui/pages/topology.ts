@@ -61,13 +61,16 @@ export async function topology(view: View, url: URL): Promise<Html> {
 ${section(
   "topology",
   titleOf(wish),
-  html`<p class="count">${counted(meant.length, "is shown", "are shown")}${wish.from && ways(wish)}</p>
+  html`<p class="count">${counted(meant.filter(isCounted).length, "is shown", "are shown")}${wish.from && ways(wish)}</p>
 ${aboutOthers(view)}
 ${items.size === 0 ? empty(noneLike(wish)) : await pictures(drawing, arrows)}
 <p><a href="${asText(url)}">The same as text</a></p>${!command && html`<p>As text with all that is not filtered: ${commandOf(`tree ${flagOf(scope)}`)}</p>`}`,
   command,
 )}`;
 }
+
+/** What only counts others, or says that there are none, is nothing itself. */
+const isCounted = ({ type }: Item): boolean => type !== "rest";
 
 /** What is in other accounts has boxes, and nothing is known of it but what its objects say. */
 function aboutOthers({ graph, own }: View): Html | undefined {
@@ -105,18 +108,52 @@ const ways = ({ from, isUp }: Wish): Html =>
 
 /** Each lane is a picture that can be folded. */
 export async function pictures(drawing: Drawing, arrows: readonly Arrow[]): Promise<Html> {
-  const shown: Html[] = [];
+  const lanes = lanesOf(drawing.items, arrows).map((lane) => ({ lane, troubles: troublesIn(lane, drawing) }));
+  const open = new Set<Lane>();
   let count = 0;
-  for (const lane of lanesOf(drawing.items, arrows)) {
+  // what is in trouble is seen first, wherever its place is
+  for (const { lane } of lanes.toSorted((one, other) => Number(isCalm(one)) - Number(isCalm(other)))) {
     count += lane.count;
-    shown.push(await picture(lane, drawing, count <= OPEN || shown.length === 0));
+    if (count <= OPEN || open.size === 0) open.add(lane);
   }
+  const shown: Html[] = [];
+  for (const { lane, troubles } of lanes)
+    shown.push(await picture(lane, { drawing, troubles, isOpen: open.has(lane) }));
   return html`<div class="lanes">${arrowTip}${shown}</div>`;
 }
 
-async function picture({ title, components, count }: Lane, drawing: Drawing, isOpen: boolean): Promise<Html> {
+/** States that people look for, with their words for one and for several. */
+const looked = {
+  attention: ["needs a person", "need a person"],
+  waiting: ["waits", "wait"],
+  deleting: ["is being deleted", "are being deleted"],
+} as const satisfies Partial<Record<State, [one: string, many: string]>>;
+
+/** How many boxes of a lane are in such a state. */
+type Troubles = readonly (readonly [state: keyof typeof looked, count: number])[];
+
+const isCalm = ({ troubles }: { troubles: Troubles }): boolean => troubles.length === 0;
+
+function troublesIn({ components }: Lane, { items, faceOf }: Drawing): Troubles {
+  const keys = new Set(components.flatMap((one) => one.keys));
+  // what many use has several boxes, and is counted once
+  const shown = new Set([...keys].flatMap((key) => items.get(key) ?? []));
+  const found = [...shown].map((item) => faceOf(item).state);
+  return (Object.keys(looked) as (keyof typeof looked)[]).flatMap((state) => {
+    const count = found.filter((one) => one === state).length;
+    return count > 0 ? [[state, count] as const] : [];
+  });
+}
+
+interface Picture {
+  drawing: Drawing;
+  troubles: Troubles;
+  isOpen: boolean;
+}
+
+async function picture({ title, components, count }: Lane, { drawing, troubles, isOpen }: Picture): Promise<Html> {
   const places = await layoutOf(components, (key) => isAddress(drawing.items.get(key)));
-  return html`<details class="lane"${isOpen && OPENED} data-lane="${title}"><summary>${title} <span class="count">${count}</span></summary>${svgOf(title, places, drawing)}</details>`;
+  return html`<details class="lane"${isOpen && OPENED} data-lane="${title}"><summary>${title} <span class="count">${count}</span> ${troubles.map(([state, many]) => badge(state, counted(many, looked[state][0], looked[state][1])))}</summary>${svgOf(title, places, drawing)}</details>`;
 }
 
 const OPENED = html` open`;

@@ -15,11 +15,22 @@ import { commandOf, empty, linesOf, nodeLink, section, tableOf } from "../view/p
 /** Most rows of one list. */
 const MOST = 200;
 
+type Read = Pick<View, "own" | "read" | "clusterID" | "account">;
+
+const remotesIn = ({ own: graph, read, clusterID, account }: Read): Node[] =>
+  account.found ? leftovers({ graph, objects: read.objects, clusterID }, true) : [];
+
+/** How many resources of the account no object manages, as far as it was read. */
+export const unmanagedIn = (view: Read): number => remotesIn(view).length;
+
+const notRead = ({ at }: View["account"]): string =>
+  at === 0 ? "The account is being read." : "The account could not be read.";
+
 /** What the account has that no object manages, and objects whose remotes are gone: as `orphans --unmanaged`. */
 export function unmanaged({ own: graph, read, clusterID, account, scope }: View): Html {
   const judged = { graph, objects: read.objects, clusterID };
   const orphans = `orphans --unmanaged ${flagOf(scope)}`;
-  const remotes = account.found ? leftovers(judged, true) : [];
+  const remotes = remotesIn({ own: graph, read, clusterID, account });
   const gone = withoutRemote(graph);
   const rows = remotes
     .slice(0, MOST)
@@ -30,7 +41,7 @@ export function unmanaged({ own: graph, read, clusterID, account, scope }: View)
       reasonOf(node, judged),
       html`<details><summary>Manifest</summary>${adoption(node, account)}</details>`,
     ]);
-  const none = account.found ? "Everything in the account has its object." : "The account could not be read.";
+  const none = account.found ? "Everything in the account has its object." : notRead(account);
   return html`${section(
     "unmanaged",
     "In the account, and no object manages it",
@@ -42,7 +53,7 @@ ${section(
   "gone",
   "Objects whose remotes are gone",
   gone.length === 0
-    ? empty("Each object has its remote.")
+    ? empty(account.found ? "Each object has its remote." : notRead(account))
     : tableOf(
         "Objects whose remotes are gone",
         ["Object", "Namespace", "ID"],

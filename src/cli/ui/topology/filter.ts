@@ -4,7 +4,6 @@ import type { Arrow } from "../../tree/drawing.ts";
 import type { Item } from "../../tree/items.ts";
 import type { View } from "../reading/view.ts";
 import { type State, stateOf, states } from "../view/state.ts";
-import { componentsOf } from "./layout.ts";
 import { wordsOf } from "./svg.ts";
 
 /** What a person wants to see, as it stands in the address. */
@@ -66,14 +65,23 @@ export const meantBy = (wish: Wish, view: Pick<View, "clusterID" | "read" | "acc
 
 const isLike = (wanted: string, has: string | undefined): boolean => wanted === "" || wanted === has;
 
-/** The items that are meant, and all that hang together with them. */
+/** The items that are meant, with what leads to them and what they lead to. */
 export function around(
   items: ReadonlyMap<string, Item>,
   arrows: readonly Arrow[],
   isMeant: (item: Item) => boolean,
 ): Map<string, Item> {
-  const kept = componentsOf([...items.keys()], arrows)
-    .filter(({ keys }) => keys.some((key) => isMeant(items.get(key) as Item)))
-    .flatMap(({ keys }) => keys);
-  return new Map(kept.map((key) => [key, items.get(key) as Item]));
+  const meant = [...items].flatMap(([key, item]) => (isMeant(item) ? key : []));
+  const [after, before] = [Map.groupBy(arrows, ({ from }) => from), Map.groupBy(arrows, ({ to }) => to)];
+  const below = reached(meant, (key) => after.get(key)?.map(({ to }) => to) ?? []);
+  const above = reached(meant, (key) => before.get(key)?.map(({ from }) => from) ?? []);
+  return new Map([...items].filter(([key]) => below.has(key) || above.has(key)));
+}
+
+/** What is reached by going on from each of these, with themselves. */
+function reached(from: readonly string[], next: (key: string) => readonly string[]): Set<string> {
+  const found = new Set(from);
+  // a set shows also what is added while it is gone through
+  for (const key of found) for (const one of next(key)) found.add(one);
+  return found;
 }

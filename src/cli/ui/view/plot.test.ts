@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plotOf } from "./plot.ts";
+import { endsPlot, plotOf } from "./plot.ts";
 
 const now = Date.parse("2026-01-10T12:00:00Z");
 const at = (secondsAgo: number) => new Date(now - secondsAgo * 1000).toISOString();
@@ -24,4 +24,15 @@ test("nothing is drawn of one sample", () => {
   expect(plotOf(samples.slice(0, 1), { now, limit: 100, marks: [{ at: at(1), title: "x" }] }).text).not.toContain(
     "<svg",
   );
+});
+
+test("of more ends than a picture can show, the first are drawn, and the others counted", () => {
+  const ends = Array.from({ length: 57 }, (_, index) => ({
+    title: `shop/${index}`,
+    until: new Date(now + (index + 1) * 86_400_000).toISOString(),
+  }));
+  const { text } = endsPlot(ends, now);
+  expect(text.match(/<circle/g)).toHaveLength(40);
+  expect(text).toContain("And 17 more within 90 days");
+  expect(endsPlot(ends.slice(0, 40), now).text).not.toContain("more within");
 });

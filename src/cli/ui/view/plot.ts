@@ -1,3 +1,4 @@
+import { counted } from "../../../schema/nouns.ts";
 import { type Sample, SPAN_MS } from "../reading/samples.ts";
 import { type Html, html } from "./html.ts";
 
@@ -24,7 +25,7 @@ export function plotOf(samples: readonly Sample[], { now, limit, marks = [] }: L
   const x = (at: number) => (WIDTH * (1 - (now - at) / span)).toFixed(1);
   const y = (value: number) => (HEIGHT - 2 - (value / highest) * (HEIGHT - 6)).toFixed(1);
   const points = samples.map(({ at, requests }) => `${x(at)},${y(requests)}`).join(" ");
-  const label = `Requests within a minute, over the last ${Math.ceil(span / 60_000)} minutes: now ${samples.at(-1)?.requests}, most ${Math.max(
+  const label = `Requests within a minute, over the last ${counted(Math.ceil(span / 60_000), "minute")}: now ${samples.at(-1)?.requests}, most ${Math.max(
     ...samples.map(({ requests }) => requests),
   )}`;
   return html`<svg class="plot" preserveAspectRatio="none" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
@@ -38,10 +39,14 @@ ${limit && limit < highest && html`<line class="limit" x1="0" x2="${WIDTH}" y1="
 const DAY_MS = 86_400_000;
 const SHOWN_DAYS = 90;
 const LANE = 18;
+/** Most lines of a picture that people take in. */
+const MOST_ENDS = 40;
 
-/** One mark for each end within 90 days, on a line of days. */
+/** One mark for each end within 90 days, on a line of days, those that end first. Says how many more there are. */
 export function endsPlot(ends: readonly { title: string; until: string }[], now: number): Html {
-  const shown = ends.filter(({ until }) => Date.parse(until) - now < SHOWN_DAYS * DAY_MS).slice(0, 40);
+  const within = ends.filter(({ until }) => Date.parse(until) - now < SHOWN_DAYS * DAY_MS);
+  const shown = within.slice(0, MOST_ENDS);
+  const more = within.length - shown.length;
   if (shown.length === 0) return html`<p class="empty">Nothing ends within 90 days.</p>`;
   const [width, left] = [720, 190];
   const x = (days: number) => left + (Math.max(0, Math.min(days, SHOWN_DAYS)) / SHOWN_DAYS) * (width - left - 10);
@@ -52,7 +57,7 @@ ${shown.map(({ title, until }, index) => {
   const days = (Date.parse(until) - now) / DAY_MS;
   const y = index * LANE + 10;
   return html`<g class="${days < 0 ? "past" : days < 30 ? "soon" : "later"}"><text x="${left - 10}" y="${y + 4}" text-anchor="end">${short(title)}</text><line x1="${x(0)}" x2="${x(days)}" y1="${y}" y2="${y}"/><circle cx="${x(days)}" cy="${y}" r="5"/></g>`;
-})}</svg></div>`;
+})}</svg></div>${more > 0 && html`<p>And ${more} more within 90 days, which end after these: the table has all.</p>`}`;
 }
 
 const LONGEST = 26;

@@ -84,6 +84,7 @@ dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; text-align:
 .todo { list-style: none; margin: 0; padding: 0; display: grid; gap: 10px; }
 .todo > li { border: 1px solid var(--line); border-left: 3px solid var(--red); border-radius: 8px; padding: 10px 16px; min-width: 0; }
 #drift .todo > li { border-left-color: var(--yellow); }
+.beside { margin: 12px 0 0; padding-left: 20px; display: grid; gap: 4px; }
 .todo p { margin: 6px 0; overflow-wrap: anywhere; }
 .line { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 10px; min-width: 0; }
 .where, .age { color: var(--quiet); font-size: 14px; }
