@@ -117,7 +117,9 @@ test("an address that leads to an edge that is not Ready says so, in the picture
     expect(picture).toMatch(/box ready address to-attention.*class="trouble"[^>]*>! leads to InvalidSpec</s);
     expect(text).toMatch(/ReservedAddress\/db +shop +True +Available, leads to InvalidSpec/);
     expect(page).toMatch(/badge attention.*leads to InvalidSpec<.*TCPEdge%2Fshop%2Fdb/s);
-    expect((await get("/")).text).toMatch(/ReservedAddress\/db<\/a> leads to .*>TCPEdge\/db<\/a>: .*>InvalidSpec</);
+    expect((await get("/")).text).toMatch(
+      /ReservedAddress\/db<\/a> <span class="where">shop<\/span> leads to .*>TCPEdge\/db<\/a>: .*>InvalidSpec</,
+    );
   });
 });
 

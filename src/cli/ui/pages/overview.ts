@@ -79,7 +79,7 @@ const trafficOf = ({ requestsInLastMinute, requestsPerMinute }: Account): string
 
 const attention = (found: readonly Unfinished[], now: number, others: Html | undefined): Html =>
   found.length === 0
-    ? html`${empty(others ? "No object needs you. This may:" : "Nothing needs you.")}${others}`
+    ? (others && html`<p>No object needs you. These may:</p>${others}`) || empty("Nothing needs you.")
     : html`<ul class="todo">${found.slice(0, MOST).map(
         (one) => html`<li><div class="line">${badge("attention", one.reason)} <strong>${objectLink(one)}</strong>
 <span class="where">${one.namespace}</span> <span class="age">for ${since(one.since, now)}</span></div>
@@ -113,7 +113,7 @@ function downIn(graph: View["graph"]): Html[] {
     .slice(0, MOST_DOWN)
     .map(
       ([node, trouble]) =>
-        html`${nodeLink(keyOf(node), titleOf(node))} leads to ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
+        html`${nodeLink(keyOf(node), titleOf(node))} <span class="where">${node.object?.metadata.namespace}</span> leads to ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
     );
   const rest = found.length - shown.length;
   return rest > 0

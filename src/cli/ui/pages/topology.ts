@@ -106,19 +106,15 @@ const noneLike = (wish: Wish): string =>
 const ways = ({ from, isUp }: Wish): Html =>
   html` · ${nodeLink(from, "Details")} · <a href="${link("/topology", { from, up: isUp ? "" : "1" })}">Follow the other way</a> · <a href="/topology">Show all</a>`;
 
-/** Each lane is a picture that can be folded. */
+/** Each lane is a picture that can be folded. Those with something that people look for come first. */
 export async function pictures(drawing: Drawing, arrows: readonly Arrow[]): Promise<Html> {
   const lanes = lanesOf(drawing.items, arrows).map((lane) => ({ lane, troubles: troublesIn(lane, drawing) }));
-  const open = new Set<Lane>();
-  let count = 0;
-  // what is in trouble is seen first, wherever its place is
-  for (const { lane } of lanes.toSorted((one, other) => Number(isCalm(one)) - Number(isCalm(other)))) {
-    count += lane.count;
-    if (count <= OPEN || open.size === 0) open.add(lane);
-  }
   const shown: Html[] = [];
-  for (const { lane, troubles } of lanes)
-    shown.push(await picture(lane, { drawing, troubles, isOpen: open.has(lane) }));
+  let count = 0;
+  for (const { lane, troubles } of lanes.sort((one, other) => Number(isCalm(one)) - Number(isCalm(other)))) {
+    count += lane.count;
+    shown.push(await picture(lane, { drawing, troubles, isOpen: count <= OPEN || shown.length === 0 }));
+  }
   return html`<div class="lanes">${arrowTip}${shown}</div>`;
 }
 

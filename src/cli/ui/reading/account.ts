@@ -25,7 +25,7 @@ const EVERY_MS = 60_000;
 /** And once in this time where a person asks for it. */
 const ASKED_MS = 5_000;
 
-/** A page does not wait longer. */
+/** A page does not wait longer, from when the reading began: it is told when that ends. */
 const PATIENCE_MS = 3_000;
 
 const UNREAD: KeptRead = {
@@ -40,6 +40,7 @@ export class KeptAccount {
   readonly #onRead: () => void;
   #last: KeptRead | undefined;
   #reading: Promise<KeptRead> | undefined;
+  #since = 0;
 
   constructor(flags: AccountFlags, client: KubeClient, onRead: () => void) {
     this.#flags = flags;
@@ -55,13 +56,14 @@ export class KeptAccount {
     const last = this.#last;
     const age = Date.now() - (last?.at ?? 0);
     if (last && age < (isAsked ? ASKED_MS : EVERY_MS)) return last;
+    if (!this.#reading) this.#since = Date.now();
     this.#reading ??= this.#readNow(objects).finally(() => {
       this.#reading = undefined;
       this.#onRead();
     });
     this.#reading.catch(() => {});
     if (last && !isAsked) return last;
-    return Promise.race([this.#reading, sleep(PATIENCE_MS, last ?? UNREAD, { ref: false })]);
+    return Promise.race([this.#reading, sleep(this.#since + PATIENCE_MS - Date.now(), last ?? UNREAD, { ref: false })]);
   }
 
   async #readNow(read: ReadObjects): Promise<KeptRead> {

@@ -108,6 +108,7 @@ button { cursor: pointer; } button:hover { border-color: var(--brand); color: va
 pre + .copy { float: right; position: relative; margin: -36px 10px 0 0; background: var(--bg); }
 pre:has(+ .copy) { padding-bottom: 38px; }
 .filter { display: flex; flex-wrap: wrap; gap: 10px 16px; align-items: end; }
+.filter input, .filter select, .filter button { height: 32px; box-sizing: border-box; }
 .filter label { display: grid; font-size: 13px; color: var(--quiet); gap: 2px; }
 .count { color: var(--quiet); margin: 0 0 10px; }
 .lane { border: 1px solid var(--line); border-radius: 10px; margin: 0 0 14px; overflow: hidden; }
