@@ -1,5 +1,6 @@
 import { kinds } from "../../../src/kinds/index.ts";
 import type { Kind } from "../../../src/schema/define.ts";
+import { minimalSpecs } from "../../support/samples.ts";
 
 type Spec = Record<string, unknown>;
 
@@ -12,6 +13,13 @@ export interface Rule {
   good: readonly Spec[];
   bad: readonly Spec[];
 }
+
+/** The smallest spec of each kind, also of those that have no remote. */
+export const leastSpecs: Readonly<Record<string, Spec>> = {
+  ...minimalSpecs,
+  GatewayAccount: { apiKeySecretRef: { name: "keys", key: "api" } },
+  AgentCommand: { command: "Restart", sessionRef: { name: "one" } },
+};
 
 export interface Limit {
   kind: string;

@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import { customResources } from "../../../src/kinds/index.ts";
 import { KubeError } from "../../../src/runtime/connection/errors.ts";
 import { refusalsOf } from "../../../src/schema/admission.ts";
-import { minimalSpecs } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
-import { rules } from "./admission-rules.ts";
+import { leastSpecs, limits, rules } from "./admission-rules.ts";
 import { type Spec, specsBeside } from "./admission-values.ts";
 
 // `import` and `plan` ask no API server what it would refuse. What they say of a spec is what an API server says of it.
@@ -15,31 +14,13 @@ const world = useWorld({ startOperator: false });
 const seed = Number(process.env["SEED"] ?? 20261126);
 const rows = Number(process.env["ROWS"] ?? 40);
 
-const apiKeySecretRef = { name: "keys", key: "api" };
-
-/** Specs of kinds that have no remote, and so no row in the table of rules. */
-const others: Readonly<Record<string, readonly Spec[]>> = {
-  GatewayAccount: [
-    "https://api.gateway.example",
-    "http://localhost:8080/v1",
-    "http://127.0.0.1/",
-    "http://[::1]:80",
-  ].map((baseURL) => ({ apiKeySecretRef, baseURL })),
-  AgentCommand: [
-    { command: "Restart", sessionRef: { name: "one" } },
-    { command: "Update", sessionRef: { id: "ts_1" }, maxConcurrent: 2 },
-    { command: "Stop", selector: { matchLabels: { "a.example/app": "web" } }, ttlSecondsAfterFinished: 60 },
-  ],
-};
-
 /** Specs that are accepted, with each rule kept. */
 function goodSpecs(kind: string): Spec[] {
-  const least = minimalSpecs[kind];
-  if (!least) return [...(others[kind] ?? [])];
   const texts = { description: "What it is for", metadata: '{"team": "one"}' };
+  const hasTexts = limits.some((one) => one.kind === kind);
   const good = rules.filter((one) => one.kind === kind).flatMap((one) => one.good);
-  return [...(kind === "EventSource" || kind === "HTTPSEdgeRoute" ? [] : [texts]), ...good].map((more) =>
-    JSON.parse(JSON.stringify({ ...least, ...more })),
+  return [...(hasTexts ? [texts] : []), ...good].map((more) =>
+    JSON.parse(JSON.stringify({ ...leastSpecs[kind], ...more })),
   );
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { kinds } from "../../../src/kinds/index.ts";
+import { customResources, kinds } from "../../../src/kinds/index.ts";
 import { KubeError } from "../../../src/runtime/connection/errors.ts";
 import { type Refusal, refusalsOf } from "../../../src/schema/admission.ts";
 import { specOf } from "../../../src/schema/common.ts";
@@ -11,7 +11,7 @@ import { examples } from "../../../tools/shared/examples.ts";
 import { conditionOf, type KubeJSON, nameOf } from "../../../tools/shared/objects.ts";
 import { minimalSpecs } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
-import { immutables, limits, type Rule, rules } from "./admission-rules.ts";
+import { immutables, leastSpecs, limits, type Rule, rules } from "./admission-rules.ts";
 
 const world = useWorld({ startOperator: false });
 
@@ -42,7 +42,7 @@ let made = 0;
 const objectOf = (kind: string, more: Spec) => ({
   kind,
   metadata: { name: `object-${++made}` },
-  spec: { ...minimalSpecs[kind], ...more },
+  spec: { ...leastSpecs[kind], ...more },
 });
 
 /** The fields that a refusal names, and none where there is no refusal. */
@@ -60,10 +60,10 @@ const dryRun = (kind: string, more: Spec) => refused(world.kube.create(objectOf(
 
 /** What `import` and `plan` say of it, which ask no API server. */
 function withoutServer(name: string, more: Spec): Refusal[] {
-  const kind = kinds.find((one) => one.kind === name);
+  const kind = customResources.find((one) => one.kind === name);
   if (!kind) throw new TypeError(`no kind ${name}`);
-  const spec = JSON.parse(JSON.stringify({ ...minimalSpecs[name], ...more }));
-  return refusalsOf(specOf(kind), spec, kind.rules);
+  const spec = JSON.parse(JSON.stringify({ ...leastSpecs[name], ...more }));
+  return refusalsOf(kind.spec, spec, kind.rules);
 }
 
 describe("the tables have all rules that the definitions check", () => {
