@@ -3,18 +3,34 @@ import { tcpEdgePolicy, tcpEdges } from "../gateway/resources/index.ts";
 import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { matching, refsTo, setOf, texts } from "../schema/fields.ts";
-import { hostport } from "../schema/hosts.ts";
+import { hostport, hostportPattern, isASCII } from "../schema/hosts.ts";
 import { backendModule } from "../schema/modules/backend.ts";
 import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { areDistinct, lowerASCII } from "../schema/rules.ts";
 import { countOfMore, firstOf } from "../schema/status.ts";
-import { mark } from "../schema/traits.ts";
+import { mark, type Rule } from "../schema/traits.ts";
 
 const hostports = setOf(hostport);
 
 /** In CEL, what `hostport` does to an address in ASCII. */
 const spelled = (address: string): string => `${address}.lowerAscii().replace('.:', ':')`;
+
+const distinct: Rule = {
+  rule: `self.all(one, self.exists_one(other, ${spelled("other")} == ${spelled("one")}))`,
+  message: "must have each address once: neither case nor a dot after the host makes it another one",
+  holds: (self: readonly string[]) => areDistinct(self, (address) => lowerASCII(address).replaceAll(".:", ":")),
+  reason: "FieldValueDuplicate",
+};
+
+/** CEL knows nothing of Punycode, so that it could not see one host that is written in two ways. */
+const comparable: Rule = {
+  rule: "self.all(one, size(bytes(one)) == size(one)) || self.filter(one, size(bytes(one)) != size(one) || one.lowerAscii().contains('xn--')).size() == 1",
+  message:
+    "must write hosts with other letters than those of ASCII in the form xn--, where there are several of them: one host has several spellings else",
+  holds: (self: readonly string[]) =>
+    self.every(isASCII) || self.filter((one) => !isASCII(one) || lowerASCII(one).includes("xn--")).length === 1,
+};
 
 /** The fields of every edge. Both ways of naming an address end in one member, `hostports`. */
 export const edgeFields = {
@@ -23,22 +39,16 @@ export const edgeFields = {
     z
       .array(
         matching(
-          z.string().min(3).max(300),
-          /^[^:\s/]+:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$/,
-          "must be host:port with a port from 1 to 65535, such as 1.tcp.eu.gateway.example:20117",
+          // a name of 253 characters, a dot and a port
+          z.string().min(3).max(260),
+          hostportPattern,
+          "must be host:port with a host name and a port from 1 to 65535, such as 1.tcp.eu.gateway.example:20117",
         ),
       )
       .max(64),
     {
       normalize: hostports,
-      rules: [
-        {
-          rule: `self.all(one, self.exists_one(other, ${spelled("other")} == ${spelled("one")}))`,
-          message: "must have each address once: neither case nor a dot after the host makes it another one",
-          holds: (self: readonly string[]) => areDistinct(self, (address) => lowerASCII(address).replaceAll(".:", ":")),
-          reason: "FieldValueDuplicate",
-        },
-      ],
+      rules: [distinct, comparable],
     },
   )
     .optional()

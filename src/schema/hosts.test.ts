@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { SSHCredential } from "../kinds/ssh-credential.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
-import { bindRule, hostname, hostport } from "./hosts.ts";
+import { bindRule, hostname, hostport, hostportPattern } from "./hosts.ts";
 import { differences } from "./wire/compare.ts";
 
 describe("one host, however it is spelled", () => {
@@ -28,6 +28,17 @@ describe("one host, however it is spelled", () => {
     ["bind:*", "bind:*"],
     ["*", "*"],
   ])("%s is %s", (one, other) => expect(bindRule(other)).toBe(one));
+});
+
+describe("an address is a host name and a port", () => {
+  it.each(["a:1", "a.example.:65535", "*.bücher.example:443", "हिन्दी.example:1", "_a-b.example:1", "192.0.2.1:1"])(
+    "%s",
+    (text) => expect(text).toMatch(hostportPattern),
+  );
+  it.each(["a", "a:0", "a:65536", "a..b:1", ".a:1", "*:1", "-a:1", "a-:1", "a b:1", "a?x@:1", '"a":5', "a\u0000:1"])(
+    "but not %j",
+    (text) => expect(text).not.toMatch(hostportPattern),
+  );
 });
 
 describe("what is no host stays as it is", () => {

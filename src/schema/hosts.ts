@@ -22,4 +22,16 @@ export function bindRule(value: unknown): unknown {
   return target === undefined ? value : `bind:${hostport(target)}`;
 }
 
-const isASCII = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+/** A part of a host name, for a pattern with the flag `u`: dots are between the parts. */
+const PART = "[_\\p{L}\\p{N}]([-_\\p{L}\\p{M}\\p{N}]{0,61}[_\\p{L}\\p{M}\\p{N}])?";
+
+/** A number from 1 to 65535, for a pattern. */
+const PORT = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+
+/** A host name, which may begin with a wildcard and end with a dot, and a port. */
+export const hostportPattern = new RegExp(`^(\\*\\.)?${PART}(\\.${PART})*\\.?:${PORT}$`, "u");
+
+/** The host of a URL, with a port or without one, for a pattern. Only what ends a host is not in one. */
+export const URL_HOST = `([^\\s/\\\\?#@:[\\]]+|\\[[0-9A-Fa-f:.]+\\])(:${PORT})?`;
+
+export const isASCII = (text: string): boolean => /^[\0-\x7f]*$/.test(text);

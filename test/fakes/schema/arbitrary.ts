@@ -13,12 +13,13 @@ export const specs = ({ spec, rules }: Pick<Kind, "spec" | "rules">): Arbitrary<
 
 /** Values of a field; `undefined` where it may be unset. */
 function valuesOf(schema: z.ZodType): Arbitrary<unknown> {
-  const { reference } = traitsOf(schema);
+  const { reference, rules = [] } = traitsOf(schema);
   const inner = unwrap(schema);
   if (schema instanceof z.ZodOptional) return fc.option(valuesOf(unwrap(schema) as z.ZodType), { nil: undefined });
   if (inner instanceof z.ZodArray) {
     const item = reference ? target(reference.kinds) : valuesOf(inner.element as z.ZodType);
-    return fc.array(item, { minLength: minimum(inner), maxLength: 4 });
+    const lists = fc.array(item, { minLength: minimum(inner), maxLength: 4 });
+    return lists.filter((list) => rules.every(({ holds }) => holds(list as never)));
   }
   if (reference) return target(reference.kinds);
   if (inner instanceof z.ZodObject) return object(inner);
