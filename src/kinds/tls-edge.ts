@@ -8,6 +8,11 @@ import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { text } from "../schema/status.ts";
 import { edgeFields, listening } from "./tcp-edge.ts";
 
+type Switched = { enabled?: boolean };
+type Termination = Switched & { terminateAt?: string; minVersion?: string };
+
+const isOn = (module?: Switched): boolean => module !== undefined && module.enabled !== false;
+
 export const TLSEdge = defineKind({
   kind: "TLSEdge",
   shortNames: ["gwtls"],
@@ -27,8 +32,16 @@ export const TLSEdge = defineKind({
       rule: "!has(self.tlsTermination) || !has(self.tlsTermination.terminateAt) || self.tlsTermination.terminateAt != 'upstream' || !has(self.tlsTermination.minVersion)",
       message: "must not set `minVersion` where `terminateAt` is upstream: the service does not end TLS then",
       fieldPath: ".tlsTermination.minVersion",
-      holds: ({ tlsTermination }: { tlsTermination?: { terminateAt?: string; minVersion?: string } }) =>
+      holds: ({ tlsTermination }: { tlsTermination?: Termination }) =>
         tlsTermination?.terminateAt !== "upstream" || tlsTermination.minVersion === undefined,
+    },
+    {
+      rule: "!has(self.mutualTls) || (has(self.mutualTls.enabled) && !self.mutualTls.enabled) || !has(self.tlsTermination) || (has(self.tlsTermination.enabled) && !self.tlsTermination.enabled) || !has(self.tlsTermination.terminateAt) || self.tlsTermination.terminateAt != 'upstream'",
+      message:
+        "must not be on where `tlsTermination.terminateAt` is upstream: the service does not end TLS then, and sees no certificate of a client",
+      fieldPath: ".mutualTls",
+      holds: ({ mutualTls, tlsTermination }: { mutualTls?: Switched; tlsTermination?: Termination }) =>
+        !isOn(mutualTls) || !isOn(tlsTermination) || tlsTermination?.terminateAt !== "upstream",
     },
   ],
   status: z.object({

@@ -76,7 +76,7 @@ function leastOf(kind: Kind): Record<string, unknown> {
   const { spec, rules, location, naturalKey, output } = kind;
   const isNeeded = (field: string) =>
     !(spec.shape[field] as z.ZodType).safeParse(undefined).success ||
-    rules.some(({ rule }) => rule.includes(`has(self.${field})`));
+    rules.some(({ rule, reason }) => reason === "FieldValueRequired" && rule.includes(`has(self.${field})`));
   // A remote or a Secret has these values for itself, so they differ from those of the example.
   const unique = [naturalKey, output?.field, ...(location.type === "collection" ? [] : location.idFields)];
   const given = Object.entries<unknown>(examplesOf(kind)[0].spec);

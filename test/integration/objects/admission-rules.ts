@@ -314,6 +314,8 @@ const edge: Omit<Rule, "kind">[] = [
   },
 ];
 
+const mutualTls = { certificateAuthorityRefs: [{ id: "ca_1" }] };
+
 /** As many headers as may be, with long names. */
 const many = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`X-${"a".repeat(120)}-${index}`, "1"]));
 
@@ -378,6 +380,20 @@ export const rules: readonly Rule[] = [
       ],
     },
     { rule: "mutual TLS has authorities", field: "mutualTls", good: [], bad: [{ mutualTls: {} }] },
+    {
+      rule: "clients show certificates only where TLS ends at the edge",
+      field: "mutualTls",
+      good: [
+        { mutualTls, tlsTermination: { terminateAt: "edge" } },
+        { mutualTls, tlsTermination: {} },
+        { mutualTls: { ...mutualTls, enabled: false }, tlsTermination: { terminateAt: "upstream" } },
+        { mutualTls, tlsTermination: { enabled: false, terminateAt: "upstream" } },
+      ],
+      bad: [
+        { mutualTls, tlsTermination: { terminateAt: "upstream" } },
+        { mutualTls: { ...mutualTls, enabled: true }, tlsTermination: { enabled: true, terminateAt: "upstream" } },
+      ],
+    },
   ),
   ...of(
     "HTTPResponseBackend",
