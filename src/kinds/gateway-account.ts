@@ -4,6 +4,7 @@ import { age, conditionFields, initialStatus, lastHandledReconcileAt, ready, rea
 import { ACCOUNT_KIND } from "../schema/contract.ts";
 import { type Column, defineCustomResource } from "../schema/define.ts";
 import { matching, secretKey } from "../schema/fields.ts";
+import { URL_HOST } from "../schema/hosts.ts";
 
 const columns: readonly Column[] = [
   { name: "URL", jsonPath: ".status.baseURL", width: 40 },
@@ -27,8 +28,8 @@ export const GatewayAccount = defineCustomResource({
     apiKeySecretRef: secretKey("the API key", { sends: "" }),
     baseURL: matching(
       z.string().max(512),
-      /^https?:\/\/[^\s@]+$/,
-      "must be a URL that begins with https://, without a user",
+      new RegExp(`^https?://${URL_HOST}(/[^\\s?#]*)?$`),
+      "must be a URL that begins with https://, with a host and no port over 65535, without a user, ? and #",
     )
       .optional()
       .describe(

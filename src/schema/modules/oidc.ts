@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { matching, module, secretKey, unordered } from "../fields.ts";
+import { URL_HOST } from "../hosts.ts";
 import { mark } from "../traits.ts";
 import { sessionFields, sessionStatus } from "./session.ts";
 
@@ -8,8 +9,8 @@ export const oidcModule = module(
     ...sessionFields,
     issuer: matching(
       z.string().max(2048),
-      /^https?:\/\/[^\s]+$/,
-      "must be a URL that begins with https:// or http://",
+      new RegExp(`^https?://([^\\s/\\\\?#@]*@)?${URL_HOST}([/?#][^\\s]*)?$`),
+      "must be a URL that begins with https:// or http://, with a host after it and no port over 65535",
     ).describe("URL of the OpenID Connect provider, the base of its discovery document."),
     clientId: z.string().min(1).max(1024).describe("Id of the client, and audience of its tokens."),
     clientSecretRef: secretKey("the secret of the client", { sends: "client_secret" }),

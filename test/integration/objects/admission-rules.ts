@@ -125,6 +125,28 @@ function references(field: string, wrap: (reference: object) => Spec, id: string
 }
 
 const oidc = { issuer: "https://login.example.org", clientId: "web", clientSecretRef: { name: "keys", key: "oidc" } };
+/** Texts that begin like a URL, and have no host that could be reached. */
+const hostless = [
+  "https://",
+  "https://[",
+  "https://[::1",
+  "https://?x#y",
+  "https:///path",
+  "https://:80",
+  "https://a b",
+  "https://a:0",
+  "https://a:65536",
+  "https://a:99999",
+  "https://a:b",
+  "ftp://a",
+];
+const issuers = [
+  "https://a",
+  "http://a:65535/b?c=d",
+  "https://[::1]:443/",
+  "https://user@login.example.org",
+  "https://bücher.example/é",
+];
 const arn = "arn:aws:logs:eu-west-1:1:log-group:one";
 const role = { roleArn: "arn:aws:iam::1:role/one" };
 const secret = { name: "keys", key: "cloud" };
@@ -323,6 +345,28 @@ const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\nAAA=\n-----END CERTIFICA
 
 export const rules: readonly Rule[] = [
   ...kinds.flatMap(everyKind),
+  ...of("GatewayAccount", {
+    rule: "a base URL has a host, and nothing after the path",
+    field: "baseURL",
+    good: values("baseURL", [
+      "https://api.gateway.example",
+      "https://api.gateway.example:443/v1/@me",
+      "https://bücher.example",
+      "https://[2001:db8::1]",
+      "http://localhost:8080/v1",
+      "http://127.0.0.1/",
+      "http://[::1]:80",
+    ]),
+    bad: values("baseURL", [
+      "",
+      "a",
+      ...hostless,
+      "http://api.gateway.example",
+      "https://user@api.gateway.example",
+      "https://api.gateway.example/?x",
+      "https://api.gateway.example#y",
+    ]),
+  }),
   ...of(
     "ReservedAddress",
     { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars", "EU"]) },
@@ -633,10 +677,15 @@ export const rules: readonly Rule[] = [
     {
       rule: "OpenID Connect has an issuer, a client and its secret",
       field: "oidc",
-      good: [{ oidc }, { oidc: { ...oidc, scopes: ["openid"] } }],
+      good: [
+        { oidc },
+        { oidc: { ...oidc, scopes: ["openid"] } },
+        ...issuers.map((issuer) => ({ oidc: { ...oidc, issuer } })),
+      ],
       bad: [
         { oidc: { ...oidc, issuer: undefined } },
         { oidc: { ...oidc, issuer: "login.example.org" } },
+        ...hostless.map((issuer) => ({ oidc: { ...oidc, issuer } })),
         { oidc: { ...oidc, clientId: "" } },
         { oidc: { ...oidc, clientSecretRef: undefined } },
         { oidc: { ...oidc, scopes: [""] } },
