@@ -66,7 +66,7 @@ describe("fields", () => {
       "tlsSecretName",
       "name of a Secret",
       "a change replaces the resource; 1 to 253 characters; a name in Kubernetes: lower-case letters, digits, - and ., " +
-        "with a letter or digit at both ends; key `tls.crt` is sent as `pem`",
+        "with a letter or digit at both ends and beside each .; key `tls.crt` is sent as `pem`",
     ],
     ["keyRef", "key of a Secret", "sent as `key`; read when it is sent, never shown or compared"],
     ["pump.enabled", "boolean", "default `true`"],

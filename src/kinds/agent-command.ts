@@ -2,7 +2,7 @@ import * as z from "zod";
 import { columnsField, message } from "../schema/columns.ts";
 import { age, conditionFields, initialStatus, ready, reason } from "../schema/common.ts";
 import { type Column, defineCustomResource } from "../schema/define.ts";
-import { atMost, idWith, matching } from "../schema/fields.ts";
+import { idWith, labels, objectName } from "../schema/fields.ts";
 import { hasOneOf, isNotEmpty } from "../schema/rules.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -42,7 +42,7 @@ export const MAX_SESSIONS = 500;
 
 const sessionRef = mark(
   z.object({
-    name: z.string().min(1).max(253).optional().describe("Name of a TunnelSession in this namespace."),
+    name: objectName.optional().describe("Name of a TunnelSession in this namespace."),
     id: idWith(["ts_"]).optional().describe("Remote id of a session."),
   }),
   {
@@ -56,18 +56,12 @@ const sessionRef = mark(
   },
 );
 
-const labelValue = matching(
-  z.string().max(63),
-  /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/,
-  "must be the value of a label: letters, digits, -, _ and ., with a letter or digit at both ends",
-);
-
 // an empty selector would choose every agent of the account by accident
-const matchLabels = mark(atMost(16, z.record(z.string(), labelValue)), {
+const matchLabels = mark(labels(16), {
   rules: [{ rule: "size(self) > 0", message: "must name at least one label", holds: isNotEmpty }],
 });
 
-const accountRef = z.object({ name: z.string().min(1).max(253).describe("Name of the GatewayAccount.") });
+const accountRef = z.object({ name: objectName.describe("Name of the GatewayAccount.") });
 
 const spec = z.object({
   command: z

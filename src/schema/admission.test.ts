@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { refusalsOf } from "./admission.ts";
-import { instant, matching } from "./fields.ts";
+import { annotations, instant, labels, matching } from "./fields.ts";
 import { areDistinct, isBefore, lowerASCII } from "./rules.ts";
 
 test("a text is counted in characters, as the API server counts", () => {
@@ -45,4 +45,33 @@ test("times are compared to the nanosecond, and only letters of ASCII have a cas
   expect(isBefore("2030-01-01T02:00:00+02:00", "2030-01-01T00:00:00.001Z")).toBe(true);
   expect(areDistinct(["K", "\u212a"], lowerASCII)).toBe(true);
   expect(areDistinct(["K", "k"], lowerASCII)).toBe(false);
+});
+
+const longest = `${"a.".repeat(126)}a`;
+
+test.each([
+  ["app", true],
+  ["a.example/app", true],
+  [`${longest}/app`, true],
+  [`${longest}b/app`, false],
+  ["", false],
+  ["a/", false],
+  ["a..b/app", false],
+  ["__proto__", false],
+  ["a".repeat(64), false],
+])("%s is the key of a label and of an annotation: %s", (key, isOne) => {
+  const map = Object.fromEntries([[key, "web"]]);
+  expect(refusalsOf(labels(2), map).length === 0).toBe(isOne);
+  expect(refusalsOf(annotations(2), map).length === 0).toBe(isOne);
+});
+
+test("only annotations take a prefix in upper case, and any text", () => {
+  const map = { "A.example/app": "any / text" };
+  expect(refusalsOf(annotations(2), map)).toEqual([]);
+  expect(refusalsOf(labels(2), map)).not.toEqual([]);
+});
+
+test("so many and no more", () => {
+  expect(refusalsOf(labels(2), { a: "", b: "" })).toEqual([]);
+  expect(refusalsOf(labels(2), { a: "", b: "", c: "" })).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { columnsField, message, shownMessage } from "./columns.ts";
 import { type Column, type CustomResource, defaultAccess, type Kind } from "./define.ts";
-import { matching } from "./fields.ts";
+import { matching, objectName, SUBDOMAIN } from "./fields.ts";
 import { memoize } from "./memoize.ts";
 import { hasBeside, hasOneOf } from "./rules.ts";
 import { mark } from "./traits.ts";
@@ -20,7 +20,7 @@ const adoptID = ({ title, idPrefix }: Kind["resource"]) =>
 
 const adoptFrom = matching(
   z.string().max(317),
-  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/,
+  new RegExp(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/${SUBDOMAIN}$`),
   "must be the namespace and the name of an object of this kind, such as team-a/web",
 )
   .optional()
@@ -64,7 +64,7 @@ const adoptByKey = (resource: Kind["resource"]) =>
 
 /** The spec fields that every managed kind has beside its own. */
 const policyFields = {
-  accountRef: notInBody(z.object({ name: z.string().min(1).max(253).describe("Name of the GatewayAccount.") }))
+  accountRef: notInBody(z.object({ name: objectName.describe("Name of the GatewayAccount.") }))
     .optional()
     .describe(
       "The GatewayAccount in this namespace whose account is meant. " +

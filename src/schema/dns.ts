@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { stringMap } from "./fields.ts";
+import { annotations, labels } from "./fields.ts";
 import { hostname } from "./hosts.ts";
 import { mark } from "./traits.ts";
 
@@ -61,8 +61,8 @@ const externalDNS = z.object({
     .optional()
     .describe("false: this object has no DNSEndpoint, whatever the default of the operator is."),
   ttl: z.int().min(1).max(2_147_483_647).optional().describe("TTL of the records in seconds. Default: the provider's."),
-  labels: stringMap().optional().describe("Labels of the DNSEndpoint, for the label filter of external-dns."),
-  annotations: stringMap().optional().describe("Annotations of the DNSEndpoint, for the filter of external-dns."),
+  labels: labels(64).optional().describe("Labels of the DNSEndpoint, for the label filter of external-dns."),
+  annotations: annotations(64).optional().describe("Annotations of the DNSEndpoint, for the filter of external-dns."),
 });
 
 export const dns = mark(

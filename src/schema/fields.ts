@@ -51,6 +51,18 @@ const form = (pattern: RegExp, message: string): Rule => ({
   holds: (self: string) => pattern.test(self),
 });
 
+/** A map whose keys have this form. The API server knows no other rule for keys. */
+export const withKeys = <R extends z.ZodRecord>(record: R, pattern: RegExp, message: string): R =>
+  mark(record, {
+    rules: [
+      {
+        rule: `self.all(key, key.matches(${JSON.stringify(inRE2(pattern))}))`,
+        message,
+        holds: (self: object) => Object.keys(self).every((key) => pattern.test(key)),
+      },
+    ],
+  });
+
 const days = [
   "[0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
   "[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)",
@@ -104,11 +116,16 @@ export const enabled = z.boolean().default(true).describe("Whether the module ap
 export const module = <S extends z.ZodObject>(schema: S, how: Pick<Traits, "onRemove" | "told">) =>
   mark(schema, how).optional();
 
+const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+
+/** What the name of an object in Kubernetes looks like, for a pattern. */
+export const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+
 /** The name of an object in Kubernetes. */
 export const objectName = matching(
   z.string().min(1).max(253),
-  /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
-  "must be a name in Kubernetes: lower-case letters, digits, - and ., with a letter or digit at both ends",
+  new RegExp(`^${SUBDOMAIN}$`),
+  "must be a name in Kubernetes: lower-case letters, digits, - and ., with a letter or digit at both ends and beside each .",
 );
 
 /** The resources that references name. */
@@ -213,8 +230,8 @@ const keyIn = (kind: "Secret" | "ConfigMap") =>
     name: objectName.describe(`Name of ${withArticle(kind)} in this namespace.`),
     key: matching(
       z.string().min(1).max(253),
-      /^[-._a-zA-Z0-9]+$/,
-      `must be a key in the data of ${withArticle(kind)}: letters, digits, -, _ and .`,
+      /^\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$/,
+      `must be a key in the data of ${withArticle(kind)}: letters, digits, -, _ and ., without .. at the beginning`,
     ).describe(`Key in the ${kind}'s data.`),
   });
 
@@ -303,6 +320,27 @@ export const atMost = <R extends z.ZodRecord>(maxProperties: number, record: R):
   record
     .refine((map: object) => Object.keys(map).length <= maxProperties, `must have at most ${maxProperties} members`)
     .meta({ maxProperties }) as R;
+
+const LABEL_NAME = "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
+
+const keyed = <R extends z.ZodRecord>(record: R, prefix: string, what: string): R => {
+  const message = `must have keys of ${what}: letters, digits, -, _ and ., with a letter or digit at both ends, after a prefix such as example.com/ or without one`;
+  const inForm = withKeys(record, new RegExp(`^(${prefix}/)?${LABEL_NAME}$`), message);
+  return withKeys(inForm, /^([^/]{1,253}\/)?[^/]{1,63}$/, "must have keys with a prefix of at most 253 characters");
+};
+
+const labelValue = matching(
+  z.string().max(63),
+  /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/,
+  "must be the value of a label: letters, digits, -, _ and ., with a letter or digit at both ends",
+);
+
+/** At most so many labels. */
+export const labels = (most: number) => keyed(atMost(most, z.record(z.string(), labelValue)), SUBDOMAIN, "labels");
+
+/** At most so many annotations. Kubernetes ignores the case of their prefixes. */
+export const annotations = (most: number) =>
+  keyed(atMost(most, z.record(z.string(), z.string().max(1024))), SUBDOMAIN.replaceAll("a-z", "a-zA-Z"), "annotations");
 
 /** Kinds that an edge, or another backend, can send traffic to. */
 export const backendKinds = [

@@ -65,11 +65,25 @@ export const immutables: readonly Immutable[] = [
 
 const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
 
+/** Names of objects of Kubernetes, and texts that are none. */
+const objectNames = {
+  good: ["a", "a-secret.of-mine", "1"],
+  bad: ["", "A-Secret", "a_secret", "-a", "a-", "a/b", "a..b", ".a", "a.", "a-.b", "a.-b", `a${"b".repeat(253)}`],
+};
+
+const accountRef = ({ kind }: { kind: string }): Rule => ({
+  kind,
+  rule: "an account is named as objects are",
+  field: "accountRef",
+  good: objectNames.good.map((name) => ({ accountRef: { name } })),
+  bad: [{ accountRef: {} }, ...objectNames.bad.map((name) => ({ accountRef: { name } }))],
+});
+
 /** Rules of the fields that every kind has, and of taking over what exists, where the spec does not name it anyway. */
 function everyKind({ kind, naturalKey, location, resource }: Kind): Rule[] {
   const hasKey = naturalKey !== undefined;
   const id = `${resource.idPrefix}1`;
-  const adoptions = [{ id }, ...(hasKey ? [{ existing: true }] : [])];
+  const adoptions = [{ id }, { id, from: "team-a/web.of-mine" }, ...(hasKey ? [{ existing: true }] : [])];
   const steering = { managementPolicy: "ObserveOnly", deletionPolicy: "Retain", driftPolicy: "Report" };
   const adopts = [
     {
@@ -82,12 +96,17 @@ function everyKind({ kind, naturalKey, location, resource }: Kind): Rule[] {
         { id: "" },
         { id: "no/id" },
         { id: "any_1" },
+        ...["", "a", "/a", "a/", "A/b", "a.b/c", "a/b..c", "a/b/c", `${"a".repeat(64)}/b`].map((from) => ({
+          id,
+          from,
+        })),
         ...(hasKey ? [{ existing: false }, { existing: true, id }] : [{ existing: true }]),
       ]),
     },
   ];
   return [
     ...(location.type === "collection" ? adopts : []),
+    accountRef({ kind }),
     ...Object.entries(steering).map(([field, value]) => ({
       kind,
       rule: `${field} is one of its words`,
@@ -238,12 +257,55 @@ const publicKey: Omit<Rule, "kind"> = {
   ]),
 };
 
+const labelKeys = {
+  good: ["app", "A_b.c-d", "1", "a.example/app", `${"a".repeat(63)}`, `${"a.".repeat(126)}a/${"b".repeat(63)}`],
+  bad: ["", "/a", "a/", "-a", "a-", "a b", "a/b/c", "A.example/app", "a..b/c", "a".repeat(64), `${"a.".repeat(127)}/b`],
+};
+
+const labelValues = {
+  good: ["", "web", "A_b.c-d", "1", "a".repeat(63)],
+  bad: ["a b", "-a", "a-", "a/b", "a:b", "é", "a".repeat(64)],
+};
+
+/** Labels, wrapped as a field. */
+const labelsOf = (wrap: (labels: object) => Spec): Pick<Rule, "good" | "bad"> => ({
+  good: [
+    ...labelKeys.good.map((key) => wrap({ [key]: "web" })),
+    ...labelValues.good.map((value) => wrap({ app: value })),
+  ],
+  bad: [...labelKeys.bad.map((key) => wrap({ [key]: "web" })), ...labelValues.bad.map((value) => wrap({ app: value }))],
+});
+
+const externalDNS = (member: object): Spec => ({ dns: { externalDNS: member } });
+
+const endpoint: Omit<Rule, "kind">[] = [
+  {
+    rule: "labels of a DNSEndpoint are labels",
+    field: "dns.externalDNS.labels",
+    ...labelsOf((labels) => externalDNS({ labels })),
+  },
+  {
+    rule: "annotations of a DNSEndpoint have the keys of annotations",
+    field: "dns.externalDNS.annotations",
+    good: [...labelKeys.good, "A.example/app"].map((key) => externalDNS({ annotations: { [key]: "any / value" } })),
+    bad: labelKeys.bad
+      .filter((key) => key !== "A.example/app")
+      .map((key) => externalDNS({ annotations: { [key]: "any / value" } })),
+  },
+  {
+    rule: "a TTL is a positive number of 31 bits",
+    field: "dns.externalDNS.ttl",
+    good: [1, 2 ** 31 - 1].map((ttl) => externalDNS({ ttl })),
+    bad: [0, -1, 2 ** 31, 0.5].map((ttl) => externalDNS({ ttl })),
+  },
+];
+
 /** Names of objects of Kubernetes that the spec gives bare. */
 const objectName = (field: string): Omit<Rule, "kind"> => ({
   rule: `${field} is a name of a Secret`,
   field,
-  good: values(field, ["a", "a-secret.of-mine"]),
-  bad: values(field, ["", "A-Secret", "a_secret", "-a", "a/b", `a${"b".repeat(253)}`]),
+  good: values(field, objectNames.good),
+  bad: values(field, objectNames.bad),
 });
 
 const edge: Omit<Rule, "kind">[] = [
@@ -389,6 +451,7 @@ export const rules: readonly Rule[] = [
       bad: [{ certificateRef: { id: "cert_1" }, certificateManagementPolicy: {} }],
     },
     certificatePolicy,
+    ...endpoint,
   ),
   ...of("TunnelGroupBackend", {
     rule: "labels are texts",
@@ -615,11 +678,14 @@ export const rules: readonly Rule[] = [
     {
       rule: "a secret is a name and a key",
       field: "target.monitoring.apiKeyRef",
-      good: [{ target: { monitoring } }],
+      good: [
+        { target: { monitoring } },
+        ...[".a", "a..b", "-", "A_1."].map((key) => ({ target: { monitoring: { apiKeyRef: { name: "keys", key } } } })),
+      ],
       bad: [
         { target: { monitoring: { apiKeyRef: { name: "keys" } } } },
         { target: { monitoring: { apiKeyRef: { key: "a" } } } },
-        { target: { monitoring: { apiKeyRef: { name: "keys", key: "a/b" } } } },
+        ...["a/b", ".", "..", "..a"].map((key) => ({ target: { monitoring: { apiKeyRef: { name: "keys", key } } } })),
         { target: { monitoring: { apiKeyRef: { name: "Keys_", key: "a" } } } },
         { target: { monitoring: { apiKeyRef: "a key" } } },
       ],
@@ -718,4 +784,30 @@ export const rules: readonly Rule[] = [
       "ipp_1",
     ),
   ),
+  ...of(
+    "AgentCommand",
+    {
+      rule: "a session is given by its name or its id",
+      field: "sessionRef",
+      good: [{ id: "ts_1" }, ...objectNames.good.map((name) => ({ name }))].map((sessionRef) => ({ sessionRef })),
+      bad: [{}, { id: "ts_" }, { name: "one", id: "ts_1" }, ...objectNames.bad.map((name) => ({ name }))].map(
+        (sessionRef) => ({ sessionRef }),
+      ),
+    },
+    {
+      rule: "sessions are chosen by labels",
+      field: "selector",
+      ...labelsOf((matchLabels) => ({ sessionRef: undefined, selector: { matchLabels } })),
+    },
+    {
+      rule: "numbers are in their range",
+      field: "",
+      good: [
+        { command: "Update", maxConcurrent: 100 },
+        { command: "Stop", ttlSecondsAfterFinished: 0 },
+      ],
+      bad: [{ maxConcurrent: 0 }, { maxConcurrent: 101 }, { ttlSecondsAfterFinished: -1 }],
+    },
+  ),
+  accountRef({ kind: "AgentCommand" }),
 ];
