@@ -4,7 +4,7 @@ import { managedCertificate } from "../schema/certificate.ts";
 import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { type DNSRecordsOf, dns, dnsRecords, records } from "../schema/dns.ts";
-import { domain, immutable, texts } from "../schema/fields.ts";
+import { hostName, immutable, texts } from "../schema/fields.ts";
 import { hostname } from "../schema/hosts.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
 import { mark } from "../schema/traits.ts";
@@ -20,7 +20,7 @@ export const AgentIngress = defineKind({
   naturalKey: "domain",
   spec: z.object({
     ...texts,
-    domain: mark(immutable(domain), { normalize: hostname }).describe(
+    domain: mark(immutable(hostName), { normalize: hostname }).describe(
       "Base name of the regional agent domains. Delegate it with the NS records that the status gives.",
     ),
     certificateManagementPolicy,

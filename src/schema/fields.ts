@@ -255,10 +255,19 @@ export const outputSecret = (what: string) =>
     `Name of a Secret in this namespace that the operator creates and owns; its ${what}. One that exists already is never overwritten.`,
   );
 
+const HOST = "([a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?";
+
+/** A host name. */
+export const hostName = matching(
+  z.string().min(1).max(253),
+  new RegExp(`^${HOST}$`),
+  "must be a host name with a dot in it and without a wildcard, such as agents.example.com",
+);
+
 /** A host name, or a wildcard for all names one level below one. */
 export const domain = matching(
   z.string().min(1).max(253),
-  /^(\*\.)?([a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/,
+  new RegExp(`^(\\*\\.)?${HOST}$`),
   "must be a host name with a dot in it, such as shop.example.com, or *.example.com for all names one level below",
 );
 

@@ -204,6 +204,14 @@ const domain: Omit<Rule, "kind"> = {
   ]),
 };
 
+/** An agent ingress is the base name of others. */
+const baseDomain: Omit<Rule, "kind"> = {
+  ...domain,
+  rule: "domain is a host name without a wildcard",
+  good: domain.good.filter(({ domain: name }) => !String(name).startsWith("*")),
+  bad: [...domain.bad, { domain: "*.example.com" }],
+};
+
 const certificatePolicy: Omit<Rule, "kind"> = {
   rule: "certificates come from freeca, with a key of one of two types",
   field: "certificateManagementPolicy",
@@ -552,7 +560,7 @@ export const rules: readonly Rule[] = [
       references("backendRefs", (reference) => ({ backendRefs: [reference] }), idOf(kind), kind),
     ),
   ),
-  ...of("AgentIngress", domain, certificatePolicy),
+  ...of("AgentIngress", baseDomain, certificatePolicy, ...endpoint),
   ...of("APIKey", objectName("tokenSecretName")),
   ...of("SSHCredential", publicKey, {
     rule: "ACL rules are bind:<target> or *",
