@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { httpResponseBackends } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
-import { lowerCaseKeys, stringMap, texts } from "../schema/fields.ts";
+import { atMost, lowerCaseKeys, matching, TOKEN, texts, withKeys } from "../schema/fields.ts";
 import { areDistinct, lowerASCII } from "../schema/rules.ts";
 import { mark, type Rule } from "../schema/traits.ts";
 
@@ -13,6 +13,18 @@ const distinctNames: Rule = {
   reason: "FieldValueDuplicate",
 };
 
+const headerValue = matching(
+  z.string().max(1024),
+  /^(\t|\P{Cc})*$/u,
+  "must be the value of a header: one line, without control characters",
+);
+
+const headers = withKeys(
+  atMost(64, z.record(z.string(), headerValue)),
+  new RegExp(`^${TOKEN}+$`),
+  "must have names of headers: letters, digits and !#$%&'*+-.^_`|~",
+);
+
 export const HTTPResponseBackend = defineKind({
   kind: "HTTPResponseBackend",
   shortNames: ["gwhr"],
@@ -22,7 +34,7 @@ export const HTTPResponseBackend = defineKind({
   spec: z.object({
     ...texts,
     body: z.string().max(65_536).optional().describe("Content of the response."),
-    headers: mark(stringMap(), { normalize: lowerCaseKeys, rules: [distinctNames] })
+    headers: mark(headers, { normalize: lowerCaseKeys, rules: [distinctNames] })
       .optional()
       .describe("Headers of the response. Their names are compared without case."),
     statusCode: mark(z.int().min(100).max(599), { createDefault: 200, clear: 200 })

@@ -321,6 +321,9 @@ export const unmanagedID = (prefix: string) =>
     `must be an id that begins with ${prefix}: letters and digits after it`,
   );
 
+/** A character of the names that HTTP knows, such as those of headers and cookies. */
+export const TOKEN = "[-!#$%&'*+.^_`|~0-9A-Za-z]";
+
 /** A map whose keys the user chooses. They are never converted to snake_case. */
 export const stringMap = (maxProperties = 64) => atMost(maxProperties, z.record(z.string(), z.string().max(1024)));
 

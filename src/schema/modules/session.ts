@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { enabled } from "../fields.ts";
+import { enabled, matching, TOKEN } from "../fields.ts";
 import { mark } from "../traits.ts";
 
 /** The service stores an unsigned 32-bit number. It chooses a time itself if the request has none. */
@@ -20,9 +20,11 @@ export const sessionFields = {
     .boolean()
     .default(false)
     .describe("Lets HTTP OPTIONS requests through without a login, as CORS needs. Default: false."),
-  cookiePrefix: z
-    .string()
-    .max(255)
+  cookiePrefix: matching(
+    z.string().max(255),
+    new RegExp(`^${TOKEN}*$`),
+    "must be what the name of a cookie can begin with: letters, digits and !#$%&'*+-.^_`|~",
+  )
     .optional()
     .describe("Prefix of the session cookie's name. Unset: the service's own, which ends in a dot."),
   inactivityTimeout: seconds

@@ -524,6 +524,15 @@ export const rules: readonly Rule[] = [
       good: values("headers", [{}, { "X-A": "" }, { "X-A": "1", "X-B": "1" }, many]),
       bad: values("headers", [{ a: 1 }, ["a: b"], "a: b", { "X-A": "1", "x-a": "1" }]),
     },
+    {
+      rule: "names and values of headers are as HTTP has them",
+      field: "headers",
+      good: values("headers", [{ "!#$%&'*+-.^_`|~09azAZ": 'a\tb é; "c"' }]),
+      bad: values("headers", [
+        ...["", " ", "X A: b", "X-A:", "X-A\r\n", "é", "X(A)", "X/A"].map((name) => ({ [name]: "1" })),
+        ...["a\r\nX-B: 1", "a\nb", "a\u0000b", "\u007f", "\u001b[0m"].map((value) => ({ "X-A": value })),
+      ]),
+    },
   ),
   ...of(
     "WeightedBackend",
@@ -764,6 +773,12 @@ export const rules: readonly Rule[] = [
         { oidc: { ...oidc, clientSecretRef: undefined } },
         { oidc: { ...oidc, scopes: [""] } },
       ],
+    },
+    {
+      rule: "the name of a cookie begins with its prefix",
+      field: "oidc.cookiePrefix",
+      good: ["", "shop.", "__Host-"].map((cookiePrefix) => ({ oidc: { ...oidc, cookiePrefix } })),
+      bad: ["a b", "a;", "a=", "a,", "a\r\n", "é"].map((cookiePrefix) => ({ oidc: { ...oidc, cookiePrefix } })),
     },
     {
       rule: "SAML has the metadata of a provider",
