@@ -45,7 +45,8 @@ function inRE2({ source }: RegExp): string {
   return source.replaceAll("\\/", "/").replaceAll("\\s", SPACES);
 }
 
-const form = (pattern: RegExp, message: string): Rule => ({
+/** The rule that a text has this form, for a pattern that may be one of several. */
+export const form = (pattern: RegExp, message: string): Rule => ({
   rule: `self.matches(${JSON.stringify(inRE2(pattern))})`,
   message,
   holds: (self: string) => pattern.test(self),

@@ -1,21 +1,26 @@
 import * as z from "zod";
-import { module, unordered } from "../fields.ts";
+import { form, module, unordered } from "../fields.ts";
 import { text } from "../status.ts";
 import { mark, type Rule } from "../traits.ts";
 import { sessionFields, sessionStatus } from "./session.ts";
 
 const trimmed = (value: unknown): unknown => (typeof value === "string" ? value.trim() : value);
 
-const hasDescriptor: Rule = {
-  rule: "self.contains('EntityDescriptor')",
-  message: "must be XML with an EntityDescriptor, whole",
-  holds: (self: string) => self.includes("EntityDescriptor"),
-};
+/** Short, since a long pattern costs the API server too much where the text is long. */
+const PREFIX = "([^<>/ ]+:)?";
+
+const hasDescriptor: readonly Rule[] = [
+  form(new RegExp(`<${PREFIX}EntityDescriptor[\\s/>]`), "must be XML with an element EntityDescriptor"),
+  form(
+    new RegExp(`</${PREFIX}EntityDescriptor[\\s]*>|<${PREFIX}EntityDescriptor([\\s][^<]*)?/>`),
+    "must have the end of that element, since it is sent whole",
+  ),
+];
 
 export const samlModule = module(
   z.object({
     ...sessionFields,
-    idpMetadata: mark(z.string().min(1).max(262_144), { normalize: trimmed, rules: [hasDescriptor] }).describe(
+    idpMetadata: mark(z.string().min(1).max(262_144), { normalize: trimmed, rules: hasDescriptor }).describe(
       "XML EntityDescriptor of the identity provider, whole.",
     ),
     forceAuthn: z

@@ -783,11 +783,26 @@ export const rules: readonly Rule[] = [
     {
       rule: "SAML has the metadata of a provider",
       field: "saml",
-      good: [{ saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: ["staff"] } }],
+      good: [
+        { saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: ["staff"] } },
+        { saml: { idpMetadata: '<EntityDescriptor entityID="a"/>' } },
+        // as long as may be, within what the API server lets a rule cost
+        { saml: { idpMetadata: `<a:EntityDescriptor>${"é".repeat(262_103)}</a:EntityDescriptor>` } },
+        {
+          saml: {
+            idpMetadata: '<?xml version="1.0"?>\n<md:EntityDescriptor\n entityID="a>b">é</md:EntityDescriptor >\n',
+          },
+        },
+      ],
       bad: [
         { saml: {} },
         { saml: { idpMetadata: "" } },
         { saml: { idpMetadata: "https://idp.example.org/metadata" } },
+        { saml: { idpMetadata: "an EntityDescriptor" } },
+        { saml: { idpMetadata: "<AnEntityDescriptor/>" } },
+        { saml: { idpMetadata: "<EntityDescriptors></EntityDescriptors>" } },
+        { saml: { idpMetadata: '<EntityDescriptor entityID="a"><KeyDescriptor/>' } },
+        { saml: { idpMetadata: "</EntityDescriptor>" } },
         { saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: [] } },
       ],
     },
