@@ -4,6 +4,7 @@ import { dateOf, textColumn } from "../schema/columns.ts";
 import { type Answer, defineKind } from "../schema/define.ts";
 import { durationPattern, durationSeconds } from "../schema/duration.ts";
 import {
+  form,
   instant,
   matching,
   outputSecret,
@@ -20,7 +21,7 @@ import { mark } from "../schema/traits.ts";
 const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createOnly: true });
 const principal = matching(
   z.string().min(1).max(253),
-  /^[^\s/,]+$/,
+  /^[^\s\p{Cc}/,]+$/u,
   "must be a host name or an IP address, without scheme, path or space",
 );
 const time = mark(instant, { createOnly: true, serverDefault: true, normalize: timestamp });
@@ -73,7 +74,7 @@ export const SSHHostCertificate = defineKind({
       ),
     renewBefore: mark(
       matching(z.string().max(32), durationPattern, "must be a duration in hours, minutes and seconds, such as 720h"),
-      { notInBody: true },
+      { notInBody: true, rules: [form(/[1-9]/, "must be longer than nothing, such as 720h")] },
     )
       .optional()
       .describe("How long before its end the certificate is renewed, such as 720h. Default: a third of its validity."),

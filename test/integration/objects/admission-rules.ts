@@ -574,8 +574,17 @@ export const rules: readonly Rule[] = [
   ...of("SSHCredential", publicKey, {
     rule: "ACL rules are bind:<target> or *",
     field: "acl",
-    good: values("acl", [[], ["*"], ["bind:*.example.org", "bind:app=*"]]),
-    bad: values("acl", [[""], ["bind:"], ["example.org"], ["allow:x"], "*", [1]]),
+    good: values("acl", [
+      [],
+      ["*"],
+      ["bind:*.example.org", "bind:app=*"],
+      ["bind:1.tcp.example.org:20117", "bind:*=web", "bind:bücher.example"],
+      ["bind:any key=any value"],
+    ]),
+    bad: values("acl", [
+      ...[[""], ["bind:"], ["example.org"], ["allow:x"], "*", [1]],
+      ...[["bind:a b"], ["bind: a"], ["bind:a\n"], ["bind:a\u0000"], ["bind:app=a\nb"], ["**"]],
+    ]),
   }),
   ...of(
     "SSHHostCertificate",
@@ -599,7 +608,7 @@ export const rules: readonly Rule[] = [
       rule: "principals are hosts",
       field: "principals",
       good: values("principals", [[], ["host.example.org", "*.example.org", "192.0.2.1", "2001:db8::1", "host"]]),
-      bad: values("principals", [[""], ["https://host"], ["host/path"], ["a host"], ["a,b"], "host"]),
+      bad: values("principals", [[""], ["https://host"], ["host/path"], ["a host"], ["a,b"], ["a\u0000"], "host"]),
     },
     {
       rule: "the validity ends after it begins",
@@ -613,9 +622,9 @@ export const rules: readonly Rule[] = [
     {
       rule: "renewBefore is a duration, and only where the end is not fixed",
       field: "renewBefore",
-      good: values("renewBefore", ["720h", "90m", "1h30m", "0.5h"]),
+      good: values("renewBefore", ["720h", "90m", "1h30m", "0.5h", "0h10m"]),
       bad: [
-        ...values("renewBefore", ["", "30d", "1", "-1h", "1 h"]),
+        ...values("renewBefore", ["", "30d", "1", "-1h", "1 h", "0s", "0h0m", "0.0h"]),
         { renewBefore: "1h", validUntil: "2030-01-31T12:00:00Z" },
       ],
     },
