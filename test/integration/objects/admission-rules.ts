@@ -411,6 +411,9 @@ const mutualTls = { certificateAuthorityRefs: [{ id: "ca_1" }] };
 /** As many headers as may be, with long names. */
 const many = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`X-${"a".repeat(120)}-${index}`, "1"]));
 
+/** As many sources as may be, with long types. */
+const manyTypes = Array.from({ length: 256 }, (_, index) => ({ type: `${"a".repeat(93)}_${index}.v0` }));
+
 const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\nAAA=\n-----END CERTIFICATE-----";
 
 export const rules: readonly Rule[] = [
@@ -722,7 +725,12 @@ export const rules: readonly Rule[] = [
     {
       rule: "a source has an event type",
       field: "sources",
-      good: values("sources", [[], [{ type: "ip_policy_created.v0" }], [{ type: "a.v0" }, { type: "b_2.v12" }]]),
+      good: values("sources", [
+        [],
+        [{ type: "ip_policy_created.v0" }],
+        [{ type: "a.v0" }, { type: "b_2.v12" }],
+        manyTypes,
+      ]),
       bad: values("sources", [
         [{}],
         [{ type: "" }],
@@ -732,6 +740,11 @@ export const rules: readonly Rule[] = [
         [{ type: "IP_Policy.v0" }],
         [{ type: "ip-policy.v0" }],
         ["ip_policy_created.v0"],
+        [{ type: "0.v0" }],
+        [{ type: "0_created.v0" }],
+        [{ type: "_created.v0" }],
+        [{ type: `${"a".repeat(96)}_b.v0` }],
+        [{ type: "a_b.v0" }, { type: "a_c.v0" }, { type: "a_b.v0" }],
       ]),
     },
     references("destinationRefs", (reference) => ({ destinationRefs: [reference] }), "ed_1"),
@@ -742,7 +755,16 @@ export const rules: readonly Rule[] = [
       rule: "an event type is named as those of the service",
       field: "type",
       good: values("type", ["ip_policy_created.v0", "b_2.v12"]),
-      bad: values("type", ["", "ip_policy_created", "ip_policy_created.v", "IP_Policy.v0", "ip-policy.v0", "a/b.v0"]),
+      bad: values("type", [
+        "0.v0",
+        "_created.v0",
+        "",
+        "ip_policy_created",
+        "ip_policy_created.v",
+        "IP_Policy.v0",
+        "ip-policy.v0",
+        "a/b.v0",
+      ]),
     },
     references("subscriptionRef", (subscriptionRef) => ({ subscriptionRef }), "esb_1"),
   ),
