@@ -23,6 +23,11 @@ test("each command for objects names the namespace of the demo, or all", () => {
   expect(commands.filter((text) => !/ (-n demo|-A)( |$)/.test(text))).toEqual([]);
 });
 
+test("the first commands are those that no other operator has", () => {
+  const called = shown.join("\n").matchAll(/kubectl tunnelgateway (\w+)/g);
+  expect([...called].slice(0, 5).map(([, name]) => name)).toEqual(["status", "tree", "why", "plan", "import"]);
+});
+
 test("no line is wider than a terminal", () => {
   expect(shown.flatMap((text) => text.split("\n")).filter((text) => text.length > 80)).toEqual([]);
 });

@@ -42,10 +42,10 @@ export function hints(place: Place): Line[] {
     command(`export GATEWAY_BASE_URL=${serviceURL}`),
     command(`export GATEWAY_API_KEY_FILE=${place.apiKeyFile}`),
 
-    title("See how all is, what hangs together, and who would notice"),
+    title("See how all is, what hangs together, and why something is as it is"),
     command("kubectl tunnelgateway status -A"),
     command(`kubectl tunnelgateway tree -n ${namespace} tlsedge/shop`),
-    command(`kubectl tunnelgateway users -n ${namespace} ippolicy/office`),
+    command(`kubectl tunnelgateway why -n ${namespace} tlsedge/shop`),
 
     title("See a change before it happens, then make it"),
     command(`kubectl -n ${namespace} patch gwtcp git --type=merge --dry-run=client -o yaml \\`),
@@ -75,7 +75,8 @@ export function hints(place: Place): Line[] {
     ...lookNow,
     command(`curl -sw '\\n' ${serviceURL}/_control/outage -d '[false]'`),
 
-    title("Delete what others use: it waits, and why says for what"),
+    title("See who would notice, and delete it: it waits, and why says for what"),
+    command(`kubectl tunnelgateway users -n ${namespace} ippolicy/office`),
     command(`kubectl -n ${namespace} delete ippolicy office --wait=false`),
     command(`kubectl tunnelgateway why -n ${namespace} ippolicy/office`),
 
