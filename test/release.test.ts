@@ -88,10 +88,8 @@ test("the page on what is supported names the versions that are tested", async (
 
 test("the pages and examples that name a version to install name this one", async () => {
   const { version } = JSON.parse(await read("package.json"));
-  for (const page of ["docs/plugin.md", "examples/ci/plan.yaml"]) {
-    const named = [...(await read(page)).matchAll(/(?:@|\/v|tunnelgateway-)(\d+\.\d+\.\d+)/g)].map(
-      ([, found]) => found,
-    );
+  for (const page of ["docs/plugin.md", "docs/install.md", "examples/ci/plan.yaml"]) {
+    const named = [...(await read(page)).matchAll(/(?:@|VERSION=)(\d+\.\d+\.\d+)/g)].map(([, found]) => found);
     expect(new Set(named), page).toEqual(new Set([version]));
   }
 });

@@ -149,21 +149,22 @@ test("the page on how to get it says what works", async () => {
   const folder = await mkdtemp(join(directory, "reader-"));
   const tools = join(folder, "tools");
   await mkdir(tools);
-  // what installs from a registry, or from the site of krew, is only looked at
-  for (const name of ["kubectl-krew", "npm"]) {
+  // what takes from a registry, or from the site of krew, is only looked at
+  for (const name of ["kubectl-krew", "npm", "docker"]) {
     await writeFile(join(tools, name), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
   }
   await symlink(kubectl, join(tools, "kubectl"));
-  const release = `https://github.com/tunnelgateway/tunnel-gateway-operator/releases/download/v${version}`;
   const path = [tools, dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter);
-  const substitutions = new Map([[release, `file://${directory}`]]);
+  const substitutions = new Map([["$REPOSITORY/releases/download/v$VERSION", `file://${directory}`]]);
   const shell = new Shell(folder, { env: { PATH: path, HOME: folder }, substitutions });
   const page = await Page.read("docs/plugin.md", shell);
 
+  await page.run("Get the commands");
   expect(await page.run("krew")).toBe(`install --manifest-url=file://${directory}/tunnelgateway.yaml\n`);
   await stat(join(directory, "tunnelgateway.yaml"));
   expect(await page.run("npm")).toBe(`install --global tunnel-gateway-operator@${version}\n`);
   expect(await page.run("The archive of a release")).toContain("Usage: kubectl tunnelgateway ");
+  expect(await page.run("The image")).toContain(`tunnel-gateway-operator:${version} status`);
 
   const checkout = new Shell(root, { env: { PATH: path, HOME: folder }, substitutions: new Map() });
   const again = await Page.read("docs/plugin.md", checkout);

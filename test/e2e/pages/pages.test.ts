@@ -122,6 +122,7 @@ async function rendered(values: string): Promise<KubeJSON[]> {
 
 describe("with Helm", () => {
   test("it is installed, and works", async () => {
+    await pages.install.run("Install");
     await pages.install.run("Helm");
     const [pod] = JSON.parse(await kubectl("get", "pods", "-n", NAMESPACE, "-o", "json")).items;
     expect(conditionOf(pod, "Ready")?.status).toBe("True");
