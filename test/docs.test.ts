@@ -105,6 +105,25 @@ describe("each block of commands, and each manifest, is for a test to run", () =
   });
 });
 
+/** What each command printed on a terminal of 80 columns, as the tests of commands keep it. */
+const printed = new Map(
+  find("src/cli/goldens/*/*.txt").map((file) => {
+    const [command = "", ...parts] = read(file).split(/\n+=== /);
+    const part = (heading: string) =>
+      parts.find((one) => one.startsWith(`${heading}\n`))?.slice(heading.length + 1) ?? "";
+    const wide = part("80 columns");
+    return [command, (wide.trim() === "as in a pipe" ? part("in a pipe") : wide).replace(/\n\[exit code \d\]\s*$/, "")];
+  }),
+);
+
+test.each(["status", "why", "plan"])("the page of screens shows what %s prints", (name) => {
+  const blocks = [...read("docs/screens.md").matchAll(fences)].map(([, , text = ""]) => text.trimEnd());
+  const shown = blocks.filter((text) => text.startsWith(`$ kubectl tunnelgateway ${name}`));
+  expect(shown).toHaveLength(1);
+  const [command = "", ...output] = shown[0]?.split("\n") ?? [];
+  expect(output.join("\n")).toBe(printed.get(command));
+});
+
 test("the keys for k9s work on every kind that is written by people", () => {
   const { plugins } = parse(read("examples/k9s/plugins.yaml")) as { plugins: Record<string, { scopes: string[] }> };
   const plurals = customResources.map(({ plural }) => plural).filter((plural) => plural !== "tunnelsessions");
