@@ -41,7 +41,9 @@ beforeEach(async () => {
   for (const line of exports) await shell.run(line);
   const [, url = ""] = /GATEWAY_BASE_URL=(.*)/.exec(exports.join("\n")) ?? [];
   control = connectControl(url);
-  await shell.run("kubectl delete namespace orders legacy attics stores places --ignore-not-found --timeout=60s");
+  await shell.run(
+    "kubectl delete namespace orders legacy attics stores places rotation --ignore-not-found --timeout=60s",
+  );
   for (const id of [...BY_HAND, OFFICE]) await control.remove(id).catch(() => undefined);
   await makeByHand(control);
   seen = (await control.requests()).at(-1)?.seq ?? 0;
@@ -53,7 +55,7 @@ const writes = async (): Promise<string[]> =>
 
 /** A page, in the namespace that it chooses. Which account is meant, the demo has said. */
 async function begun(page: Page): Promise<Page> {
-  expect(page.take("Before you begin", "console")).toContain("export GATEWAY_BASE_URL=");
+  expect(page.take("Before you begin", "console")).toContain("export GATEWAY_");
   await page.run("Before you begin");
   return page;
 }
@@ -69,6 +71,10 @@ test("the terminal that the README and the page of screens show", async () => {
   await expectTree(await Page.read("README.md", shell), "tunnel-gateway-operator");
   const screens = await Page.read("docs/screens.md", shell);
   await expectTree(screens, "In a terminal");
+  // compared with what tests of commands keep, in test/docs.test.ts
+  for (const name of ["status", "why", "plan"]) {
+    expect(screens.take("In a terminal", "console")).toContain(`$ kubectl tunnelgateway ${name}`);
+  }
   expect(screens.unused).toEqual([]);
 });
 
@@ -150,5 +156,16 @@ test("move a resource to another object", async () => {
   expect(await control.get(id)).not.toBeNull();
   // run in test/integration/commands/move-to-context.test.ts, which has another cluster
   page.take("To another cluster", "console");
+  expect(page.unused).toEqual([]);
+});
+
+test("rotate an API key", async () => {
+  const page = await begun(await Page.read("docs/how-to/rotate-a-key.md", shell));
+  await writeFile(join(directory, "account.yaml"), page.take("Before you begin", "yaml"));
+  await page.run("Before you begin");
+  await writeFile(join(directory, "key.yaml"), page.take("Make the new key", "yaml"));
+  await page.run("Make the new key");
+  await page.run("Put it in the place of the old one");
+  await page.run("Delete the old key");
   expect(page.unused).toEqual([]);
 });

@@ -1,9 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
-import { secret, tlsSecret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
 import { Page } from "../support/page.ts";
 import { pluginShell } from "../support/plugin-shell.ts";
@@ -14,9 +13,7 @@ const world = useWorld({ process: true });
 let shell: Awaited<ReturnType<typeof pluginShell>>;
 
 beforeAll(async () => {
-  const domain = "store.example.com";
-  await world.kube.apply(tlsSecret("store-tls", { commonName: domain, dnsNames: [domain] }));
-  shell = await pluginShell(world, { substitutions: new Map([["<new API key>", "the-next-key"]]) });
+  shell = await pluginShell(world);
 });
 afterAll(async () => {
   await shell?.[Symbol.asyncDispose]();
@@ -32,6 +29,7 @@ async function takenOnDemo(): Promise<string> {
 test("each recipe becomes Ready, also on the demo", async () => {
   const taken = await takenOnDemo();
   const page = await Page.read("docs/how-to/recipes.md", shell);
+  await page.run("Publish HTTPS with your own certificate");
   for (const block of page.unused) {
     const heading = block.replace(" (yaml)", "");
     const objects = parseAllDocuments(page.take(heading, "yaml")).map((one) => one.toJS() as KubeJSON);
@@ -42,16 +40,19 @@ test("each recipe becomes Ready, also on the demo", async () => {
   expect(page.unused).toEqual([]);
 });
 
+// the same page as printed, on the demo: test/e2e/pages/how-tos.test.ts
 test("a key is rotated, and the old one is of no use any more", async () => {
   const page = await Page.read("docs/how-to/rotate-a-key.md", shell);
-  const { apiKeys } = world.simulator.control;
-  apiKeys.accept("the-first-key");
-  const account = manifest("GatewayAccount", "default", { apiKeySecretRef: { name: "gateway-account", key: "key" } });
-  await world.kube.apply(secret("gateway-account", { key: "the-first-key" }), account);
-  await world.ready("GatewayAccount", "default");
-  apiKeys.accept("the-next-key");
-  await page.run("The key of a GatewayAccount");
-  apiKeys.revoke("the-first-key");
+  await page.run("Before you begin");
+  // the shell is in a namespace already
+  page.take("Before you begin", "console");
+  await writeFile(join(shell.directory, "account.yaml"), page.take("Before you begin", "yaml"));
+  await page.run("Before you begin");
+  await writeFile(join(shell.directory, "key.yaml"), page.take("Make the new key", "yaml"));
+  await page.run("Make the new key");
+  await page.run("Put it in the place of the old one");
+  world.simulator.control.apiKeys.revoke(world.simulator.apiKey);
+  await page.run("Delete the old key");
   await world.kube.apply(manifest("IPPolicy", "after-it", {}));
   await world.ready("IPPolicy", "after-it");
   expect(page.unused).toEqual([]);
