@@ -1,11 +1,14 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { BUILD_MS, externalDNSBinary } from "../../tools/cluster/build/build.ts";
+import { demo } from "../../tools/demo/demo.ts";
 import { bindPrograms, withoutBind } from "../../tools/dns/programs.ts";
-import { Child } from "../../tools/shared/child.ts";
 import { run } from "../../tools/shared/run.ts";
+import { recordingOf } from "./support/demo-recording.ts";
+import { RecordedScreen } from "./support/recorded-screen.ts";
 
-const DEMO = join(import.meta.dirname, "../../tools/demo/main.ts");
+/** What people see in a terminal of this width is kept there. */
+const recordings = join(import.meta.dirname, "../../tools/demo/recordings");
 
 /** Runs lines as a person would paste them. A line that fails, or does not end, ends all. */
 async function paste(lines: readonly string[]): Promise<{ code: number; output: string }> {
@@ -28,16 +31,24 @@ test(
   `each command that the demo prints ends well${programs ? "" : `, but those for DNS are ${withoutBind}`}`,
   async () => {
     if (programs) await externalDNSBinary();
-    // With a cluster of its own, which is removed as a whole at the end.
-    const { TEST_KUBECONFIG: _, ...env } = process.env;
-    const demo = new Child(DEMO, { env, args: programs ? ["--dns"] : [] });
+    // with a cluster of its own, which is removed as a whole at the end
+    vi.stubEnv("TEST_KUBECONFIG", "");
+    const screen = new RecordedScreen();
+    const interrupted = new AbortController();
+    const end = demo({ once: false, dns: programs !== undefined, timeout: 120 }, screen, interrupted.signal);
     try {
-      await demo.said("Stays until Ctrl-C");
-      const page = (await demo.said("?token=")).trim();
+      await Promise.race([screen.said("Stays until Ctrl-C"), end]);
+      const lines = screen.lines(80);
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      for (const columns of [80, 120]) {
+        await expect(recordingOf(screen.lines(columns))).toMatchFileSnapshot(
+          join(recordings, `${columns}-columns.txt`),
+        );
+      }
+      const page = (await screen.said("?token=")).trim();
       expect((await fetch(page, { redirect: "manual" })).status).toBe(303);
-      const printed = demo.lines.slice(demo.lines.findIndex((line) => line.includes("Try next")));
-      expect(printed.filter((line) => line.length > 80)).toEqual([]);
-      const commands = printed
+      const commands = lines
+        .slice(lines.findIndex((line) => line.includes("Try next")))
         .join("\n")
         .replaceAll(/\\\n */g, "")
         .split("\n")
@@ -48,21 +59,22 @@ test(
       expect(code, output).toBe(0);
       expect(output).toMatch(/tunnelsession\.tunnelgateway\.dev\/ts-\S+ +eu +linux/);
       expect(output).toContain("agentcommand.tunnelgateway.dev/restart");
-      await demo.said("AgentCommand/restart");
+      await screen.said("AgentCommand/restart");
       expect(output).toContain("Plan: 1 to update");
       expect(output).toContain("ippolicy.tunnelgateway.dev/branch-office created");
-      if (programs) await expectOrder(demo, output);
-      await expectOutage(demo, commands);
+      if (programs) await expectOrder(screen, output);
+      await expectOutage(screen, commands);
+      expect(screen.lines(80).filter((line) => line.length > 80)).toEqual([]);
     } finally {
-      demo.signal("SIGINT");
-      await demo.exited();
+      interrupted.abort();
+      await expect(end).rejects.toThrow();
     }
   },
   BUILD_MS,
 );
 
 /** The screen says that the service does not answer, and that it does again, once the operator has looked. */
-async function expectOutage(demo: Child, commands: readonly string[]): Promise<void> {
+async function expectOutage(screen: RecordedScreen, commands: readonly string[]): Promise<void> {
   const exports = commands.filter((line) => line.startsWith("export "));
   const look = commands.find((line) => line.includes("reconcile-requested-at")) ?? "";
   for (const [on, said] of [
@@ -72,19 +84,20 @@ async function expectOutage(demo: Child, commands: readonly string[]): Promise<v
     const change = commands.find((line) => line.includes(`/_control/outage -d '[${on}]'`)) ?? "";
     const { code, output } = await paste([...exports, change, look]);
     expect(code, output).toBe(0);
-    await demo.said(said);
+    await screen.said(said);
   }
 }
 
 /** The domain had its record when all was Ready. It was deleted by one of the commands, and goes after its record. */
-async function expectOrder(demo: Child, pasted: string): Promise<void> {
+async function expectOrder(screen: RecordedScreen, pasted: string): Promise<void> {
   expect(pasted).toContain("kind: DNSEndpoint");
-  const made = await demo.said("CNAME shop.example.com → ");
-  const recordGone = await demo.said("CNAME shop.example.com is gone");
-  const released = await demo.said("DELETE /reserved_domains/");
-  const places = [made, recordGone, released].map((line) => demo.lines.indexOf(line));
+  const made = await screen.said("CNAME shop.example.com → ");
+  const recordGone = await screen.said("CNAME shop.example.com is gone");
+  const released = await screen.said("DELETE /reserved_domains/");
+  const lines = screen.lines(80);
+  const places = [made, recordGone, released].map((line) => lines.indexOf(line));
   expect(places).toEqual(places.toSorted((one, other) => one - other));
   // A line that is too wide goes on in the next one.
-  const at = demo.lines.indexOf(released);
-  expect(demo.lines.slice(at, at + 2).join(" ")).toContain("→ 204");
+  const at = lines.indexOf(released);
+  expect(lines.slice(at, at + 2).join(" ")).toContain("→ 204");
 }

@@ -30,7 +30,12 @@ const essence: Readonly<Record<string, (row: Row) => string>> = {
     joined([subject_common_name, `until ${day(not_after)}`, issued_at && "issued by the service"]),
   event_destinations: ({ target }) => joined(Object.entries(target ?? {}).map(([name, value]) => value && name)),
   event_subscriptions: ({ sources, destinations }) =>
-    joined([...list<Row>(sources).map(({ type }) => type), `to ${count(list(destinations), "destination")}`]),
+    joined([
+      ...list<Row>(sources)
+        .map(({ type }) => type)
+        .sort(),
+      `to ${count(list(destinations), "destination")}`,
+    ]),
 };
 
 /** The remotes of the account, by collection. Empty collections are left out. */
