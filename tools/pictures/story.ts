@@ -77,4 +77,4 @@ async function until(
   }
 }
 
-const isOurs = ({ apiVersion }: KubeJSON): boolean => String(apiVersion).startsWith("tunnelgateway.dev/");
+export const isOurs = ({ apiVersion }: KubeJSON): boolean => String(apiVersion).startsWith("tunnelgateway.dev/");
