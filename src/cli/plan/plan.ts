@@ -225,21 +225,24 @@ function show({ blocks, others, problems, objects, ...more }: Planned, flags: Pl
     flags,
     terminal,
   );
-  for (const note of notesOf(more)) terminal.warn(note);
-  if (others > 0) {
-    const what = counted(others, "other object changes or waits", "other objects change or wait");
-    terminal.warn(`${what}, whatever these manifests say: see --all`);
-  }
+  for (const note of notesOf({ blocks, others, ...more }, flags)) terminal.warn(note);
   reportPartial(problems, terminal);
-  if (blocks.some(({ action }) => action === "adopt") && flags.account === undefined)
-    terminal.warn("An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed");
 }
 
-/** What people should know of the manifests: the namespaces to create before they are applied, and what is left out. */
-export const notesOf = ({ absent, leftOut }: Pick<Planned, "absent" | "leftOut">): string[] => [
-  ...absent.map((name) => `Create namespace ${name} first: there is none, and these manifests make none`),
-  ...leftOut,
-];
+/** What people should know beside the plan. */
+export function notesOf(
+  { absent, leftOut, others, blocks }: Pick<Planned, "absent" | "leftOut" | "others" | "blocks">,
+  { account }: Pick<PlanFlags, "account">,
+): string[] {
+  const what = counted(others, "other object changes or waits", "other objects change or wait");
+  const adopts = blocks.some(({ action }) => action === "adopt") && account === undefined;
+  return [
+    ...absent.map((name) => `Create namespace ${name} first: there is none, and these manifests make none`),
+    ...leftOut,
+    ...(others > 0 ? [`${what}, whatever these manifests say: see --all`] : []),
+    ...(adopts ? ["An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed"] : []),
+  ];
+}
 
 function exitCode({ blocks, problems, absent }: Planned, { detailedExitcode }: PlanFlags): number {
   if (problems.length + absent.length > 0 || blocks.some(({ action }) => action === "blocked")) return 1;

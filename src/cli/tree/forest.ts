@@ -14,6 +14,7 @@ import {
   usedOutsideModules,
 } from "./items.ts";
 import { placesOf } from "./places.ts";
+import { silentAmong } from "./silent.ts";
 import { troublesOf } from "./troubles.ts";
 
 interface Options {
@@ -41,11 +42,18 @@ export function forestOf(graph: Graph, options: Options = {}): Forest {
   return { roots: [...roots, ...credentialsOf(others, most)], below, troubles: troublesIn(graph), namespace };
 }
 
-/** For each node that is Ready, the worst below it that is not. A module that is switched off leads nowhere. */
-export function troublesIn({ nodes, sessions }: Pick<Graph, "nodes" | "sessions">): ReadonlyMap<Node, Node> {
+/** For each node that is Ready, the worst below it that is not. */
+export const troublesIn = (graph: Pick<Graph, "nodes" | "sessions">): ReadonlyMap<Node, Node> =>
+  troublesOf(graph.nodes, wayDown(graph));
+
+/** The domains and addresses that lead to tunnels, of which there are none, and to nothing else that answers. */
+export const silentIn = (graph: Pick<Graph, "nodes" | "sessions">): Node[] => silentAmong(graph.nodes, wayDown(graph));
+
+/** What is below a node. A module that is switched off leads nowhere. */
+function wayDown({ sessions }: Pick<Graph, "sessions">): (node: Node) => Node[] {
   const { below } = new Downwards(sessions, 0);
   const inUse = (item: Item) => below(item).filter((one) => one.type !== "module" || one.module.isOn);
-  return troublesOf(nodes, (node) => nodesBelow(node, inUse));
+  return (node) => nodesBelow(node, inUse);
 }
 
 const itemOf = (node: Node): Item => ({ type: "node", node });

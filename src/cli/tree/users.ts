@@ -37,12 +37,25 @@ const cellsOf = (node: Node): string[] => [
 export function consequences(node: Node, scope: Scope, sessions: number): string[] {
   const title = titleOf(node, scope);
   const { size } = node.listeners;
+  const ways = addressesAbove(node).length;
   const lines = [
     ...(node.usedBy.size > 0 ? [consequence(node, title)] : []),
     ...(size > 0 ? [`${counted(size, "listens", "listen")} at ${title}: its deletion does not wait for that`] : []),
+    ...(ways > 0 ? [`${counted(ways, "domain or address leads", "domains and addresses lead")} to ${title}`] : []),
     ...(sessions > 0 ? [`${sessionsUse(sessions)} ${title}: its deletion does not wait for that`] : []),
   ];
   return lines.length > 0 ? lines : [`Nothing that is known uses ${title}`];
+}
+
+/** The domains and addresses whose traffic comes to a node, by way of what uses it. */
+function addressesAbove(node: Node): Node[] {
+  const isAddress = ({ kind }: Node): boolean => kind.address !== undefined;
+  const reached = new Set([node]);
+  // a set shows also what is added while it is gone through
+  for (const { kind, usedBy, listensAt, uses } of reached)
+    if (kind.address === undefined)
+      for (const one of [...usedBy, ...listensAt, ...[...uses].filter(isAddress)]) reached.add(one);
+  return [...reached].filter((one) => one !== node && isAddress(one));
 }
 
 function consequence(node: Node, title: string): string {

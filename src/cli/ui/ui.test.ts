@@ -23,6 +23,8 @@ test("shows what the commands print", () =>
     const topology = (await get("/topology")).text;
     for (const { kind, name } of JSON.parse((await run("tree -o json")).stdout))
       if (name) expect(topology).toContain(`${kind}%2Fshop%2F${name}`);
+    // people know it by the address at which they reach it
+    expect((await get("/topology?text=5.TCP.gateway.example:20413")).text).toMatch(/[1-9]\d* (is|are) shown/);
     const unmanaged = (await get("/unmanaged")).text;
     for (const { id } of JSON.parse((await run("orphans --unmanaged -o json")).stdout)) expect(unmanaged).toContain(id);
   }));
@@ -118,7 +120,7 @@ test("an address that leads to an edge that is not Ready says so, in the picture
     expect(text).toMatch(/ReservedAddress\/db +shop +True +Available, leads to InvalidSpec/);
     expect(page).toMatch(/badge attention.*leads to InvalidSpec<.*TCPEdge%2Fshop%2Fdb/s);
     expect((await get("/")).text).toMatch(
-      /ReservedAddress\/db<\/a> <span class="where">shop<\/span> leads to .*>TCPEdge\/db<\/a>: .*>InvalidSpec</,
+      /ReservedAddress\/db<\/a> <span class="where">shop<\/span> <span class="badge attention">.*leads to<\/span> .*>TCPEdge\/db<\/a>: .*>InvalidSpec</,
     );
   });
 });

@@ -73,6 +73,24 @@ test("a Ready object says what it is in the account, and whether it manages that
   ]);
 });
 
+test("a Ready object that differs from the account says so first", () => {
+  const edge = object(TCPEdge, "db", { id: "edgtcp_1" });
+  const drifted = {
+    type: "Drifted",
+    status: "True",
+    reason: "RemoteDiffers",
+    message: "Put it right",
+    lastTransitionTime: "",
+  } as const;
+  const conditions = [...(edge.status?.conditions ?? []), drifted];
+  const { nodes } = graphOf(new Map(), new Map([[TCPEdge, [{ ...edge, status: { ...edge.status, conditions } }]]]));
+  expect(nodes.flatMap((node) => causesOf(node))).toEqual([
+    "TCPEdge/db is Ready",
+    "  In the account: edgtcp_1",
+    "  Differs from the account: Put it right",
+  ]);
+});
+
 test("where a message has no room for all users, the command that lists them is shown", () => {
   const office = object(IPPolicy, "office", { reason: "InUse" });
   const users = (text: string, program?: string) => {

@@ -134,6 +134,7 @@ function explanationOf({ node, title, indent, isWaiting, program }: Explained): 
     return [
       `${indent}${title} is Ready${isWaiting ? ", and leads to what is not" : ""}`,
       ...inAccount(node, indent),
+      ...drift(node, indent),
       ...behind,
       ...looks,
     ];
@@ -157,6 +158,12 @@ function inAccount({ kind, object }: Node, indent: string): string[] {
   const text = [known ?? []].flat().join(", ");
   const others = isObserver(object) ? ". This object only observes it: it does not manage it" : "";
   return [`${indent}  In the account: ${id}${text && `, ${text}`}${others}`];
+}
+
+/** What the account has otherwise, and the operator leaves so. */
+function drift({ object }: Node, indent: string): string[] {
+  const drifted = conditionOf(object?.status, "Drifted");
+  return drifted?.status === "True" ? [`${indent}  Differs from the account: ${drifted.message}`] : [];
 }
 
 /** Fields of a status that say where something is reached, besides those that its kind names. */

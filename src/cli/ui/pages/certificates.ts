@@ -41,7 +41,7 @@ function leftUntil(until: string, now: number): Html {
   const days = Math.floor((Date.parse(until) - now) / DAY_MS);
   if (days < 0) return badge("attention", "has ended");
   const words = counted(days, "day");
-  return days < 30 ? badge("waiting", words) : html`${words}`;
+  return days < 30 ? html`<span class="badge waiting">${words}</span>` : html`${words}`;
 }
 
 const recordsOf = ({ objects }: View["read"], scope: View["scope"]) =>

@@ -1,4 +1,4 @@
-import type { ManagedObject } from "../../../objects/object.ts";
+import { conditionOf, type ManagedObject } from "../../../objects/object.ts";
 import { API_VERSION } from "../../../schema/contract.ts";
 import { cellOf, type Node, titleOf, usersOf } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
@@ -29,7 +29,7 @@ export async function nodePage(
   if (!node) return undefined;
   const { object } = node;
   const body = html`${head(node, view, key)}
-${object ? await ofObject(node, object, view, views) : section("adopt", "To adopt it", adoption(node, view.account), `import ${shellWord(node.id ?? "")}`)}
+${object ? await ofObject(node, object, view, views) : section("adopt", "To adopt it", adoption(node, view.account))}
 ${users(node, view)}
 ${uses(node, view)}
 ${object && section("manifest", "Manifest", linesOf("Manifest", linesOfYAML(manifestOf(object))))}`;
@@ -41,12 +41,16 @@ function head(node: Node, { clusterID, graph, now }: View, key: string): Html {
   const trouble = troublesIn(graph).get(node);
   const owner = ownerText(node);
   return html`<section id="node" data-live><p class="line">${badge(stateOf(node, clusterID))} <span class="where">${object?.metadata.namespace}</span> ${id && html`<code data-copy>${id}</code>`}</p>
+${isDrifted(object) && html`<p class="line">${badge("waiting", "differs from the account")} <a href="/drift">What differs</a></p>`}
 ${trouble && html`<p class="line">${badge(stateOf(trouble, clusterID), leadsTo(trouble))} ${nodeLink(keyOf(trouble), titleOf(trouble))}</p>`}
 <p>${kind.summary}</p>
 ${owner && html`<p>Its mark names ${owner}.</p>`}
 ${object?.metadata.deletionTimestamp && html`<p>It is being deleted, for ${since(object.metadata.deletionTimestamp, now)}.</p>`}
 <p class="line"><a href="${link("/topology", { from: key })}">What is below it</a> <a href="${link("/topology", { from: key, up: "1" })}">What uses it, as a picture</a></p></section>`;
 }
+
+const isDrifted = (object: ManagedObject | undefined): boolean =>
+  conditionOf(object?.status, "Drifted")?.status === "True";
 
 async function ofObject(node: Node, object: ManagedObject, view: View, views: Views): Promise<Html> {
   const { kind, metadata, status } = object;

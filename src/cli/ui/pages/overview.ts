@@ -5,7 +5,8 @@ import { readyOf, titleOf } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
 import type { Unfinished } from "../../status/summary.ts";
 import { ageOf } from "../../terminal/age.ts";
-import { troublesIn } from "../../tree/forest.ts";
+import { silentIn, troublesIn } from "../../tree/forest.ts";
+import { byTitle } from "../../tree/items.ts";
 import type { View } from "../reading/view.ts";
 import { type Html, html } from "../view/html.ts";
 import {
@@ -21,7 +22,7 @@ import {
   wordsFor,
 } from "../view/parts.ts";
 import { plotOf } from "../view/plot.ts";
-import { badge } from "../view/state.ts";
+import { badge, stateOf } from "../view/state.ts";
 import { unmanagedIn } from "./unmanaged.ts";
 
 /** Most rows of one list. */
@@ -93,7 +94,8 @@ function beside(view: View): Html | undefined {
   const ending = summary.certificates.filter(({ until }) => Date.parse(until) - now < SOON_MS);
   const unmanaged = unmanagedIn(view);
   const lines = [
-    ...downIn(graph),
+    ...downIn(view),
+    silent(graph),
     toPage("/drift", summary.drifted.length, "object differs from the account", "objects differ from the account"),
     toPage("/certificates", ending.length, "certificate ends within 30 days", "certificates end within 30 days"),
     toPage("/unmanaged", unmanaged, "resource has no object", "resources have no object"),
@@ -107,13 +109,13 @@ const toPage = (path: string, count: number, one: string, many: string): Html | 
   count === 0 ? undefined : html`<a href="${path}">${counted(count, one, many)}</a>`;
 
 /** Domains and addresses that are Ready themselves, and lead to what is not. */
-function downIn(graph: View["graph"]): Html[] {
+function downIn({ graph, clusterID }: View): Html[] {
   const found = [...troublesIn(graph)].filter(([{ kind }]) => kind.address !== undefined);
   const shown = found
     .slice(0, MOST_DOWN)
     .map(
       ([node, trouble]) =>
-        html`${nodeLink(keyOf(node), titleOf(node))} <span class="where">${node.object?.metadata.namespace}</span> leads to ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
+        html`${nodeLink(keyOf(node), titleOf(node))} <span class="where">${node.object?.metadata.namespace}</span> ${badge(stateOf(trouble, clusterID), "leads to")} ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
     );
   const rest = found.length - shown.length;
   return rest > 0
@@ -125,6 +127,19 @@ function downIn(graph: View["graph"]): Html[] {
 }
 
 const MOST_DOWN = 10;
+
+/** Domains and addresses behind which no agent is, with the first by name. */
+function silent(graph: View["graph"]): Html | undefined {
+  const found = silentIn(graph).sort(byTitle);
+  if (found.length === 0) return undefined;
+  const first = found
+    .slice(0, MOST_NAMED)
+    .map((node, index) => [index > 0 && ", ", nodeLink(keyOf(node), titleOf(node))]);
+  const rest = found.length - first.length;
+  return html`${counted(found.length, "domain or address has", "domains and addresses have")} no tunnel behind: ${first}${rest > 0 && ` and ${rest} more`}`;
+}
+
+const MOST_NAMED = 3;
 
 const unfinished = (label: string, found: readonly Unfinished[], now: number, none: string): Html =>
   found.length === 0

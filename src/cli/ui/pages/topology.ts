@@ -63,8 +63,9 @@ ${section(
   titleOf(wish),
   html`<p class="count">${counted(meant.filter(isCounted).length, "is shown", "are shown")}${wish.from && ways(wish)}</p>
 ${aboutOthers(view)}
+<p><a href="${asText(url)}">The same as text</a></p>
 ${items.size === 0 ? empty(noneLike(wish)) : await pictures(drawing, arrows)}
-<p><a href="${asText(url)}">The same as text</a></p>${!command && html`<p>As text with all that is not filtered: ${commandOf(`tree ${flagOf(scope)}`)}</p>`}`,
+${!command && html`<p>As text with all that is not filtered: ${commandOf(`tree ${flagOf(scope)}`)}</p>`}`,
   command,
 )}`;
 }

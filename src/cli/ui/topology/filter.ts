@@ -58,10 +58,16 @@ export const meantBy = (wish: Wish, view: Pick<View, "clusterID" | "read" | "acc
       isLike(wish.namespace, namespace) &&
       isLike(wish.state, state) &&
       (wish.account === "" || (node && accountsOf(node, view).includes(wish.account)) === true) &&
-      `${name} ${about} ${node?.id ?? ""}`.toLowerCase().includes(wanted)
+      [name, about, ...(node ? namesIn(node) : [])].join(" ").toLowerCase().includes(wanted)
     );
   };
 };
+
+/** By what people know it besides its name: its id, and the hosts and addresses at which it is reached. */
+function namesIn({ kind: { address = "" }, object, remote, id = "" }: Node): string[] {
+  const seen = [remote, object?.status, object?.spec] as (Readonly<Record<string, unknown>> | undefined)[];
+  return [id, ...seen.flatMap((one) => [one?.[address] ?? [], one?.["hostports"] ?? []].flat().map(String))];
+}
 
 const isLike = (wanted: string, has: string | undefined): boolean => wanted === "" || wanted === has;
 

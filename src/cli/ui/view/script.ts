@@ -20,6 +20,28 @@ class Page {
     document.addEventListener("focusin", (event) => this.#onFocus(event));
     document.addEventListener("pointerdown", (event) => this.#drag(event));
     for (const form of document.querySelectorAll<HTMLFormElement>("form.drop")) this.#acceptDrops(form);
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    for (const canvas of document.querySelectorAll<HTMLElement>(".canvas")) {
+      this.#lookAt(canvas);
+      canvas.closest("details")?.addEventListener("toggle", () => this.#lookAt(canvas), { once: true });
+    }
+  }
+
+  /** A picture that is larger than its window begins where people look: at what they follow, filter, or have to mend. */
+  #lookAt(canvas: HTMLElement): void {
+    const from = new URLSearchParams(location.search).get("from");
+    const key = CSS.escape(`/node?${new URLSearchParams({ key: from ?? "" })}`);
+    const box =
+      (from && canvas.querySelector(`a.box[href="${key}"]`)) ||
+      (canvas.querySelector(".box.dim") && canvas.querySelector(".box:not(.dim)")) ||
+      canvas.querySelector(".box.attention") ||
+      canvas.querySelector(".box.waiting");
+    if (!box) return;
+    const [place, frame] = [box.getBoundingClientRect(), canvas.getBoundingClientRect()];
+    canvas.scrollBy(
+      place.x - frame.x - (canvas.clientWidth - place.width) / 2,
+      place.y - frame.y - (canvas.clientHeight - place.height) / 2,
+    );
   }
 
   /** The server tells of changes. The browser connects again by itself. */

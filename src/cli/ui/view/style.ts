@@ -113,7 +113,8 @@ pre:has(+ .copy) { padding-bottom: 38px; }
 .count { color: var(--quiet); margin: 0 0 10px; }
 .lane { border: 1px solid var(--line); border-radius: 10px; margin: 0 0 14px; overflow: hidden; }
 .lane summary, details summary { cursor: pointer; padding: 8px 14px; }
-.lane summary { background: var(--soft); font-weight: 550; }
+.lane summary { background: var(--soft); font-weight: 550; padding-right: 128px; }
+td details pre { max-width: min(60ch, 78vw); }
 .lane .count { font-weight: 400; margin-left: 6px; }
 .canvas { overflow: auto; max-height: 78vh; cursor: grab; contain: content; background: var(--bg); will-change: scroll-position; }
 .canvas:active { cursor: grabbing; }
@@ -129,6 +130,7 @@ pre:has(+ .copy) { padding-bottom: 38px; }
 .box .about { fill: var(--quiet); font-size: 11px; }
 .box .sign { font-size: 14px; font-weight: 700; fill: var(--quiet); }
 .box:hover rect, .box:focus-visible rect { stroke: var(--brand); stroke-width: 2.4; }
+.box:focus-visible rect { stroke-width: 4; }
 .box:focus-visible { outline: none; }
 a.box, a.box:hover { text-decoration: none; }
 .box.ready .sign { fill: var(--green); } .box.ready rect { stroke: color-mix(in srgb, var(--green) 55%, var(--line)); }
