@@ -1,7 +1,7 @@
 import type { ManagedObject } from "../../../objects/object.ts";
 import { counted } from "../../../schema/nouns.ts";
 import { flagOf, includes } from "../../cluster/scope.ts";
-import { readyOf, titleOf } from "../../graph/graph.ts";
+import { type Node, readyOf, titleOf } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
 import type { Unfinished } from "../../status/summary.ts";
 import { ageOf } from "../../terminal/age.ts";
@@ -115,7 +115,7 @@ function downIn({ graph, clusterID }: View): Html[] {
     .slice(0, MOST_DOWN)
     .map(
       ([node, trouble]) =>
-        html`${nodeLink(keyOf(node), titleOf(node))} <span class="where">${node.object?.metadata.namespace}</span> ${badge(stateOf(trouble, clusterID), "leads to")} ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
+        html`${nodeLink(keyOf(node), titleOf(node))} ${placeOf(node)} ${badge(stateOf(trouble, clusterID), "leads to")} ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
     );
   const rest = found.length - shown.length;
   return rest > 0
@@ -134,12 +134,14 @@ function silent(graph: View["graph"]): Html | undefined {
   if (found.length === 0) return undefined;
   const first = found
     .slice(0, MOST_NAMED)
-    .map((node, index) => [index > 0 && ", ", nodeLink(keyOf(node), titleOf(node))]);
+    .map((node, index) => html`${index > 0 && ", "}${nodeLink(keyOf(node), titleOf(node))} ${placeOf(node)}`);
   const rest = found.length - first.length;
   return html`${counted(found.length, "domain or address has", "domains and addresses have")} no tunnel behind: ${first}${rest > 0 && ` and ${rest} more`}`;
 }
 
 const MOST_NAMED = 3;
+
+const placeOf = ({ object }: Node): Html => html`<span class="where">${object?.metadata.namespace}</span>`;
 
 const unfinished = (label: string, found: readonly Unfinished[], now: number, none: string): Html =>
   found.length === 0

@@ -6,7 +6,7 @@ import { type State, stateOf, states } from "../view/state.ts";
 import type { Places, Point } from "./layout.ts";
 
 const MARGIN = 12;
-const LONGEST = { name: 21, about: 27, trouble: 25 };
+const LONGEST = { name: 20, about: 27, trouble: 25 };
 
 /** How an item is shown. */
 export interface Face {
