@@ -9,7 +9,7 @@ import { type Lines, printed } from "./terminal/line.ts";
 // What each command says where the cluster has no CRDs, where the user has no rights, and where the API key may not list
 // one resource: a line for each, exit code 1, and what could be read is shown all the same.
 
-const { run, failing } = useFixedServices();
+const { run, failing, altering } = useFixedServices();
 
 const refusal = { kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message: "user is forbidden" };
 const forbidden = { status: 403, body: refusal };
@@ -405,4 +405,21 @@ describe("an API key without the right to list one resource", () => {
       expect(await run(line)).toMatchObject({ code: 0 });
     },
   );
+});
+
+test("a plan takes an annotation of kubectl that is no manifest for none", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "applied-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const policy =
+    "apiVersion: tunnelgateway.dev/v1\nkind: IPPolicy\nmetadata: {name: office}\nspec: {description: New}\n";
+  await writeFile(join(folder, "a.yaml"), policy);
+  altering((body, { path }) => {
+    const { items } = body as { items?: { metadata: object }[] };
+    if (!path.endsWith("/ippolicies") || !items) return body;
+    const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{" };
+    return { ...body, items: items.map((one) => ({ ...one, metadata: { ...one.metadata, annotations } })) };
+  });
+  failing(({ method, path }) => (method === "PATCH" && path.startsWith(GROUP) ? forbidden : undefined));
+  const { code, stdout } = await run(`plan -f ${folder}`);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("~   IPPolicy shop/office") });
 });

@@ -1,10 +1,10 @@
 import type { ManagedObject } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
-import { isObject } from "../../plan/field-changes.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type Need, needsOf } from "../../schema/wire/needs.ts";
+import { LAST_APPLIED, lastAppliedTo } from "../cluster/last-applied.ts";
 
 /** The namespace and name of an object. */
 export interface Place {
@@ -67,8 +67,6 @@ function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[
   else setAt(members[key], rest, value);
 }
 
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-
 /**
  * Annotations and labels of the operator, kubectl and deployment tools. The copy must not have them: the tools might
  * prune it.
@@ -101,19 +99,16 @@ export function movedManifest(move: Move, old: ManagedObject, byID: ReadonlyMap<
  * apply would warn, and keep the fields that its manifest no longer has.
  */
 export function withLastApplied(manifest: KubeObject, { to }: Move, old: ManagedObject): KubeObject {
-  const applied = renamed(old.metadata.annotations?.[LAST_APPLIED], to);
+  const applied = renamed(lastAppliedTo(old), to);
   if (applied === undefined) return manifest;
   const { metadata } = manifest;
   return { ...manifest, metadata: { ...metadata, annotations: { ...metadata.annotations, [LAST_APPLIED]: applied } } };
 }
 
-/** The manifest with another name. Undefined if the text, which anybody may have edited, is no manifest. */
-function renamed(text = "", to: Place): string | undefined {
+/** Undefined also for one that is too deep to be written. */
+function renamed(applied: ReturnType<typeof lastAppliedTo>, to: Place): string | undefined {
   try {
-    const manifest = JSON.parse(text);
-    return isObject(manifest) && isObject(manifest["metadata"])
-      ? JSON.stringify({ ...manifest, metadata: { ...manifest["metadata"], ...to } })
-      : undefined;
+    return applied && JSON.stringify({ ...applied, metadata: { ...(applied["metadata"] as object), ...to } });
   } catch {
     return undefined;
   }

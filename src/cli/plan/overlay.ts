@@ -7,10 +7,9 @@ import { keyOf } from "../../runtime/object.ts";
 import { refusalsOf } from "../../schema/admission.ts";
 import { columnsOf, initialStatus } from "../../schema/common.ts";
 import type { CustomResource, Kind } from "../../schema/define.ts";
+import { lastAppliedTo } from "../cluster/last-applied.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { duplicate, type Manifest } from "./manifests.ts";
-
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 interface Overlaid {
   /** All objects, as they are once the manifests are applied. */
@@ -167,7 +166,7 @@ const isMembers = (value: unknown): value is Members =>
 
 /** The merge patch of `kubectl apply`: it removes fields that were applied before and are no longer in the manifest. */
 function patchOf({ metadata, spec, ...others }: ManagedObject, before: ManagedObject | undefined): MergePatch {
-  const last = JSON.parse(before?.metadata.annotations?.[LAST_APPLIED] ?? "{}") as Partial<ManagedObject>;
+  const last = ((before && lastAppliedTo(before)) ?? {}) as Partial<ManagedObject>;
   const { annotations, labels } = metadata;
   const lastMetadata = last.metadata as Partial<ManagedObject["metadata"]> | undefined;
   const { apiVersion: _, kind: __, status: ___, ...unknown } = others;
