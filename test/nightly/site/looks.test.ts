@@ -23,16 +23,30 @@ const writes = process.env["LOOKS"] === "write";
 
 const PHONE = { width: 390, height: 844, dark: false, scripts: true };
 const DESK = { width: 1280, height: 800, dark: false, scripts: true };
+const WIDE = { width: 1920, height: 900, dark: false, scripts: true };
 
 /** Part of the pixels that may differ: letters are drawn a little differently by each Chromium. */
 const TOLERANCE = 0.005;
 
-const looks: readonly [name: string, page: string, look: Look][] = [
-  ["first-page-phone", "docs/README.md", PHONE],
+/** What is looked at in each width. Of a reference, the part with fields of fields. */
+const places = [
+  ["first-page", "docs/README.md"],
+  ["reference", "docs/reference/tls-edge.md#specbackend"],
+  ["troubleshooting", "docs/troubleshooting.md"],
+] as const;
+const widths = [
+  ["phone", PHONE],
+  ["desk", DESK],
+  ["wide", WIDE],
+] as const;
+
+type Seen = [name: string, page: string, look: Look];
+
+const looks: readonly Seen[] = [
+  ...places.flatMap(([name, page]) => widths.map(([width, look]): Seen => [`${name}-${width}`, page, look])),
   ["first-page-desk-dark", "docs/README.md", { ...DESK, dark: true }],
   ["install-phone-dark", "docs/install.md", { ...PHONE, dark: true }],
-  ["reference-desk", "docs/reference/ip-policy.md", DESK],
-  ["reference-phone-without-scripts", "docs/reference/ip-policy.md", { ...PHONE, scripts: false }],
+  ["reference-phone-without-scripts", "docs/reference/tls-edge.md#specbackend", { ...PHONE, scripts: false }],
   ["concepts-desk-without-scripts", "docs/concepts/ownership.md", { ...DESK, scripts: false }],
 ];
 
@@ -41,6 +55,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript",
   ".css": "text/css",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
 };
 
 /** The letters of the site in place of those that the machine happens to have. */
@@ -74,7 +89,15 @@ afterAll(async () => {
   server?.close();
 });
 
-const show = (page: string, look: Look) => browser.load(`${address}/${addressOf(page).replace(/md$/, "html")}`, look);
+let shown = 0;
+
+/** Loads a page, at its top or at `#anchor`. The number makes the address another one: else only the anchor would be. */
+function show(place: string, look: Look): Promise<void> {
+  const [page = "", anchor = ""] = place.split("#");
+  const path = addressOf(page).replace(/md$/, "html");
+  shown += 1;
+  return browser.load(`${address}/${path}?${shown}${anchor && `#${anchor}`}`, look);
+}
 
 describe.skipIf(!program)(`in a browser${program ? "" : ` (${withoutChromium})`}`, () => {
   test.each(looks)("%s looks as it did", async (name, page, look) => {
@@ -99,21 +122,22 @@ describe.skipIf(!program)(`in a browser${program ? "" : ` (${withoutChromium})`}
   });
 
   test.each([true, false])(
-    "no page is wider than a phone (with scripts: %s)",
+    "no page is wider than a phone, and no command is cut (with scripts: %s)",
     async (scripts) => {
       const wide: string[] = [];
       for (const page of allPages()) {
         await show(page, { ...PHONE, scripts });
         const width = Number(await browser.evaluate("document.scrollingElement.scrollWidth"));
         if (width > PHONE.width) wide.push(`${page}: ${width}`);
+        wide.push(...(await cutCommands()).map((command) => `${page}: ${command}`));
       }
       expect(wide).toEqual([]);
     },
     300_000,
   );
 
-  test.each([DESK, { ...DESK, width: 1920 }])(
-    "on a desk of $width pixels no table and no message is cut",
+  test.each([DESK, WIDE])(
+    "on a desk of $width pixels no table, no message and no command is cut",
     async (look) => {
       const cut: string[] = [];
       for (const page of allPages()) {
@@ -122,6 +146,7 @@ describe.skipIf(!program)(`in a browser${program ? "" : ` (${withoutChromium})`}
         const wide = `[...document.querySelectorAll("${inside}")].filter((one) => one.scrollWidth > one.clientWidth + 1).length`;
         const count = Number(await browser.evaluate(wide));
         if (count > 0) cut.push(`${page}: ${count}`);
+        cut.push(...(await cutCommands()).map((command) => `${page}: ${command}`));
       }
       expect(cut).toEqual([]);
     },
@@ -138,6 +163,16 @@ describe.skipIf(!program)(`in a browser${program ? "" : ` (${withoutChromium})`}
     await expect.poll(() => browser.evaluate(results)).toContain("troubleshooting");
   });
 });
+
+/** Lines of commands of which some letters are right of their block. */
+const cutCommands = async (): Promise<string[]> => {
+  const script = `(() => {
+    const right = (one) => Math.max(...[...one.getClientRects()].map((rect) => rect.right));
+    const lines = [...document.querySelectorAll(".language-console .command")];
+    return lines.filter((one) => right(one) > right(one.closest("pre")) + 1).map((one) => one.textContent);
+  })()`;
+  return (await browser.evaluate(script)) as string[];
+};
 
 /** The part of the pixels that differ, and a picture of them. Pictures of different sizes differ in all. */
 function compare(one: PNG, other: PNG): { part: number; difference: PNG } {
