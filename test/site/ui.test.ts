@@ -78,9 +78,10 @@ describe.skipIf(!program)(`pages in a browser${program ? "" : `, ${withoutChromi
       await open(served, "/topology");
       await browser.press("/");
       expect(await focused()).toBe("text");
-      for (let count = 0; count < 20 && !String(await focused()).includes("/"); count++) await browser.press("Tab");
+      for (let count = 0; count < 20 && !String(await focused()).includes("/node?"); count++)
+        await browser.press("Tab");
       const first = String(await focused());
-      expect(first).toContain("/");
+      expect(first).toContain("/node?");
       await browser.press("ArrowDown");
       const second = String(await focused());
       expect(second).not.toBe(first);
