@@ -165,6 +165,7 @@ test.each([
   ["import ippolicie", "There is no kind ippolicie. Did you mean ippolicy?"],
   ["import httpsedgeroute", "Name each HTTPSEdgeRoute by its ids, as in edghts_.../...: no list of the account shows"],
   ["import eventsource", "Name EventSubscription: each EventSource is imported as a part of it"],
+  ["import httpsedgeroute/console", "Name each HTTPSEdgeRoute by its ids"],
   ["import tcpedge/db", "Give the id that the account has, or tcpedge alone: tcpedge/db names an object"],
   ["tree pod/x", /^There is no kind pod\. Give one of apikey, /],
 ])("%s is answered by what was meant", async (line, said) => {

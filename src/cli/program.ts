@@ -51,7 +51,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   const program = withoutExit(new Command(name), terminal)
     .description("Manages a tunnel gateway account through objects in Kubernetes.")
     // `dispatch` makes it the command `version`
-    .option("--version", "as the command version")
+    .option("--version", "the same as the command version")
     .addHelpText("after", note(ENVIRONMENT, terminal))
     .showSuggestionAfterError();
   const add: Add = (usage, summary) =>
@@ -197,7 +197,10 @@ function addForObjects({ add, ending, terminal }: Adding): void {
     ),
   )
     .option("-n, --namespace <name>", "only objects of this namespace")
-    .option("-A, --all-namespaces", "objects of all namespaces that you may list, the default: an account has none")
+    .option(
+      "-A, --all-namespaces",
+      "objects of all namespaces that you may list (default, since an account has no namespaces)",
+    )
     .option("--port <number>", "port on 127.0.0.1; 0: one that is free", "8765")
     .option("--open", "open the page in the browser")
     .addHelpText("after", note(UI, terminal))

@@ -27,7 +27,7 @@ const distinct: Rule = {
 const comparable: Rule = {
   rule: "self.all(one, size(bytes(one)) == size(one)) || self.filter(one, size(bytes(one)) != size(one) || one.lowerAscii().contains('xn--')).size() == 1",
   message:
-    "must write hosts with other letters than those of ASCII in the form xn--, where there are several of them: one host has several spellings else",
+    "must write each host with letters outside of ASCII as xn--, unless it is the only such host: the API server cannot see that two spellings are one host",
   holds: (self: readonly string[]) =>
     self.every(isASCII) || self.filter((one) => !isASCII(one) || lowerASCII(one).includes("xn--")).length === 1,
 };
@@ -42,7 +42,7 @@ export const edgeFields = {
           // a name of 253 characters, a dot and a port
           z.string().min(3).max(260),
           hostportPattern,
-          "must be host:port with a host name and a port from 1 to 65535, such as 1.tcp.eu.gateway.example:20117",
+          "must be host:port with a host name, perhaps in the form xn--, and a port from 1 to 65535, such as 1.tcp.eu.gateway.example:20117",
         ),
       )
       .max(64),

@@ -32,6 +32,6 @@ const PORT = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[
 export const hostportPattern = new RegExp(`^(\\*\\.)?${PART}(\\.${PART})*\\.?:${PORT}$`, "u");
 
 /** The host of a URL, with a port or without one, for a pattern. Only what ends a host is not in one. */
-export const URL_HOST = `([^\\s/\\\\?#@:[\\]]+|\\[[0-9A-Fa-f:.]+\\])(:${PORT})?`;
+export const URL_HOST = `([^\\s/\\\\?#@:[\\]%<>|^"\`]+|\\[[0-9A-Fa-f:.]+\\])(:${PORT})?`;
 
 export const isASCII = (text: string): boolean => /^[\0-\x7f]*$/.test(text);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { BUILD_MS, externalDNSBinary } from "../../tools/cluster/build/build.ts";
 import { demo } from "../../tools/demo/demo.ts";
 import { bindPrograms, withoutBind } from "../../tools/dns/programs.ts";
@@ -33,6 +33,7 @@ test(
     if (programs) await externalDNSBinary();
     // with a cluster of its own, which is removed as a whole at the end
     vi.stubEnv("TEST_KUBECONFIG", "");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const screen = new RecordedScreen();
     const interrupted = new AbortController();
     const end = demo({ once: false, dns: programs !== undefined, timeout: 120 }, screen, interrupted.signal);
@@ -67,7 +68,7 @@ test(
       expect(screen.lines(80).filter((line) => line.length > 80)).toEqual([]);
     } finally {
       interrupted.abort();
-      await expect(end).rejects.toThrow();
+      await expect(end).rejects.toBe(interrupted.signal.reason);
     }
   },
   BUILD_MS,

@@ -60,8 +60,9 @@ function argumentOf(arg: string, kinds: readonly Kind[], listed: readonly Kind[]
   const unlisted = kindNamed(arg, kinds);
   if (unlisted) throw new UsageError(wayTo(unlisted));
   const [first = "", second] = arg.split("/");
-  if (second !== undefined && kindNamed(first, kinds))
-    throw new UsageError(`Give the id that the account has, or ${first} alone: ${arg} names an object`);
+  const named = second === undefined ? undefined : kindNamed(first, kinds);
+  if (named && !listed.includes(named)) throw new UsageError(wayTo(named));
+  if (named) throw new UsageError(`Give the id that the account has, or ${first} alone: ${arg} names an object`);
   if (!arg.includes("_")) throw unknownKind(arg);
   throw new CommandError(`No kind has ids like ${arg}`);
 }

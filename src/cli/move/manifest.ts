@@ -1,10 +1,11 @@
 import type { ManagedObject } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
+import { LAST_APPLIED } from "../../runtime/cache/freeze.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type Need, needsOf } from "../../schema/wire/needs.ts";
-import { LAST_APPLIED, lastAppliedTo } from "../cluster/last-applied.ts";
+import { lastAppliedTo } from "../cluster/last-applied.ts";
 
 /** The namespace and name of an object. */
 export interface Place {

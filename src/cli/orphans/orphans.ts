@@ -70,8 +70,7 @@ export function problemOfID({ graph, clusterID }: Pick<Loaded, "graph" | "cluste
 }
 
 function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
-  if (flags.yes && !flags.delete)
-    throw new UsageError("Give --delete too, or leave --yes out: without it, nothing is asked");
+  if (flags.yes && !flags.delete) throw new UsageError("Give --delete too, or leave --yes out: only --delete asks");
   if (flags.delete && flags.import) throw new UsageError("Choose one: --import or --delete");
   if (flags.delete && !flags.yes && !terminal.ask) throw new UsageError("Give --yes: nobody can be asked here");
 }

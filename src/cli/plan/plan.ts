@@ -229,17 +229,18 @@ function show({ blocks, others, problems, objects, ...more }: Planned, flags: Pl
   reportPartial(problems, terminal);
 }
 
-/** What people should know beside the plan. */
+/** What people should know beside the plan. `seeAll`: how to see the other changes. */
 export function notesOf(
   { absent, leftOut, others, blocks }: Pick<Planned, "absent" | "leftOut" | "others" | "blocks">,
   { account }: Pick<PlanFlags, "account">,
+  seeAll = ": see --all",
 ): string[] {
   const what = counted(others, "other object changes or waits", "other objects change or wait");
   const adopts = blocks.some(({ action }) => action === "adopt") && account === undefined;
   return [
     ...absent.map((name) => `Create namespace ${name} first: there is none, and these manifests make none`),
     ...leftOut,
-    ...(others > 0 ? [`${what}, whatever these manifests say: see --all`] : []),
+    ...(others > 0 ? [`${what}, whatever these manifests say${seeAll}`] : []),
     ...(adopts ? ["An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed"] : []),
   ];
 }

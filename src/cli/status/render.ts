@@ -10,7 +10,7 @@ import type { Summary } from "./summary.ts";
 const MOST = 10;
 
 /** A certificate that ends within this time is on the screen. The outputs for programs have all. */
-const SOON_MS = 30 * 24 * 3_600_000;
+export const SOON_MS = 30 * 24 * 3_600_000;
 
 /** One screen. Empty parts are left out. With `noHeaders`, tables have no headings, only a title. */
 export function renderStatus(summary: Summary, now: number, terminal: Screen): Line[] {

@@ -49,12 +49,21 @@ export const troublesIn = (graph: Pick<Graph, "nodes" | "sessions">): ReadonlyMa
 /** The domains and addresses that lead to tunnels, of which there are none, and to nothing else that answers. */
 export const silentIn = (graph: Pick<Graph, "nodes" | "sessions">): Node[] => silentAmong(graph.nodes, wayDown(graph));
 
-/** What is below a node. A module that is switched off leads nowhere. */
-function wayDown({ sessions }: Pick<Graph, "sessions">): (node: Node) => Node[] {
+/** What is below a node, found once for each. A module that is switched off leads nowhere. */
+function wayDown({ nodes, sessions }: Pick<Graph, "nodes" | "sessions">): (node: Node) => readonly Node[] {
   const { below } = new Downwards(sessions, 0);
   const inUse = (item: Item) => below(item).filter((one) => one.type !== "module" || one.module.isOn);
-  return (node) => nodesBelow(node, inUse);
+  const known = found.get(nodes) ?? new Map<Node, readonly Node[]>();
+  found.set(nodes, known);
+  return (node) => {
+    const kept = known.get(node) ?? nodesBelow(node, inUse);
+    known.set(node, kept);
+    return kept;
+  };
 }
+
+/** By the nodes of a graph, which do not change once it is made. */
+const found = new WeakMap<readonly Node[], Map<Node, readonly Node[]>>();
 
 const itemOf = (node: Node): Item => ({ type: "node", node });
 

@@ -1,6 +1,7 @@
 import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { Node } from "../graph/graph.ts";
+import { reachedFrom } from "../graph/reached.ts";
 import { tunnelsOf } from "./items.ts";
 
 /**
@@ -10,10 +11,7 @@ import { tunnelsOf } from "./items.ts";
 export const silentAmong = (nodes: readonly Node[], below: (node: Node) => readonly Node[]): Node[] =>
   nodes.filter((node) => {
     if (node.kind.address === undefined) return false;
-    const reached = new Set([node]);
-    // a set shows also what is added while it is gone through
-    for (const one of reached) for (const next of below(one)) reached.add(next);
-    const all = [...reached];
+    const all = [...reachedFrom([node], below)];
     const groups = all.filter(({ kind }) => kind === TunnelGroupBackend);
     const isEmpty = (group: Node): boolean => tunnelsOf(group)?.length === 0;
     return groups.length > 0 && groups.every(isEmpty) && !all.some(({ kind }) => kind === HTTPResponseBackend);

@@ -7,10 +7,11 @@ import { cellOf, type Node, readyOf, titleOf, usersOf } from "../graph/graph.ts"
 import { load } from "../graph/load.ts";
 import { wantedBy } from "../graph/named.ts";
 import { printNodes } from "../graph/output.ts";
+import { reachedFrom } from "../graph/reached.ts";
 import { sessionsOf, sessionsUse } from "../graph/sessions.ts";
 import type { OutputFlags } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { byTitle } from "./items.ts";
+import { byTitle, modulesOf } from "./items.ts";
 
 type Flags = AccountFlags & OutputFlags;
 
@@ -50,12 +51,17 @@ export function consequences(node: Node, scope: Scope, sessions: number): string
 /** The domains and addresses whose traffic comes to a node, by way of what uses it. */
 function addressesAbove(node: Node): Node[] {
   const isAddress = ({ kind }: Node): boolean => kind.address !== undefined;
-  const reached = new Set([node]);
-  // a set shows also what is added while it is gone through
-  for (const { kind, usedBy, listensAt, uses } of reached)
-    if (kind.address === undefined)
-      for (const one of [...usedBy, ...listensAt, ...[...uses].filter(isAddress)]) reached.add(one);
-  return [...reached].filter((one) => one !== node && isAddress(one));
+  const above = (one: Node): Node[] =>
+    isAddress(one)
+      ? []
+      : [...[...one.usedBy].filter((user) => isInUse(one, user)), ...one.listensAt, ...[...one.uses].filter(isAddress)];
+  return [...reachedFrom([node], above)].filter((one) => one !== node && isAddress(one));
+}
+
+/** A module that is switched off leads nowhere. */
+function isInUse(node: Node, user: Node): boolean {
+  const through = modulesOf(user).filter(({ uses }) => uses.includes(node));
+  return through.length === 0 || through.some(({ isOn }) => isOn);
 }
 
 function consequence(node: Node, title: string): string {

@@ -52,7 +52,7 @@ test("a Ready domain leads to what keeps the edge at its host from being Ready",
   const known = graphOf(new Map(), objects);
   const [found] = findNodes(known, wantedBy(["reserveddomain/shop"]), { namespace: "team", isAll: false }, []);
   expect(found && causesOf(found, { troubles: troublesIn(known) })).toEqual([
-    "ReservedDomain/shop is Ready, and leads to what is not",
+    "ReservedDomain/shop is Ready, but leads to something that is not",
     "  In the account: rd_1, shop.example.com",
     "  TLSEdge/shop is not Ready: ReferenceNotReady",
     "    IPPolicy/office is not Ready: Unauthorized",

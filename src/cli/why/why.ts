@@ -9,6 +9,7 @@ import { graphOf, type Node, readyOf, titleOf } from "../graph/graph.ts";
 import { readObjects } from "../graph/load.ts";
 import { wantedBy } from "../graph/named.ts";
 import { keyOf, nameOf } from "../graph/output.ts";
+import { reachedFrom } from "../graph/reached.ts";
 import { ageOf } from "../terminal/age.ts";
 import { type OutputFlags, print, type Screen } from "../terminal/output.ts";
 import { tableRows } from "../terminal/table.ts";
@@ -132,7 +133,7 @@ function explanationOf({ node, title, indent, isWaiting, program }: Explained): 
   const looks = [...createWith(node, indent), ...lookAgain(node, indent)];
   if (status === "True")
     return [
-      `${indent}${title} is Ready${isWaiting ? ", and leads to what is not" : ""}`,
+      `${indent}${title} is Ready${isWaiting ? ", but leads to something that is not" : ""}`,
       ...inAccount(node, indent),
       ...drift(node, indent),
       ...behind,
@@ -213,11 +214,7 @@ const causesBehind = (node: Node, { troubles }: Told): Node[] => [
 ];
 
 /** An object and everything that it waits for, each once. */
-function chainFrom(root: Node, told: Told): Set<Node> {
-  const chain = new Set([root]);
-  for (const node of chain) for (const cause of causesBehind(node, told)) chain.add(cause);
-  return chain;
-}
+const chainFrom = (root: Node, told: Told): Set<Node> => reachedFrom([root], (node) => causesBehind(node, told));
 
 function chainOf({ node: root, events }: Named, told: Told): object[] {
   return [...chainFrom(root, told)].map((node) => {

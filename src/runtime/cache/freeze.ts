@@ -1,13 +1,14 @@
 import type { KubeObject } from "../object.ts";
 import { intern } from "./intern.ts";
 
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+/** In which `kubectl apply` keeps the manifest that it has applied. */
+export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** A copy without managedFields and the last-applied annotation: together they are often larger than all the rest. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata as T["metadata"] & { managedFields?: unknown };
-  if (metadata.annotations?.[lastApplied] !== undefined) {
-    const { [lastApplied]: _dropped, ...annotations } = metadata.annotations;
+  if (metadata.annotations?.[LAST_APPLIED] !== undefined) {
+    const { [LAST_APPLIED]: _dropped, ...annotations } = metadata.annotations;
     metadata.annotations = annotations;
   }
   return { ...object, metadata };

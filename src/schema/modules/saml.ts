@@ -7,7 +7,7 @@ import { sessionFields, sessionStatus } from "./session.ts";
 const trimmed = (value: unknown): unknown => (typeof value === "string" ? value.trim() : value);
 
 /** Short, since a long pattern costs the API server too much where the text is long. */
-const PREFIX = "([^<>/ ]+:)?";
+const PREFIX = "([^<>/ \\n]+:)?";
 
 const hasDescriptor: readonly Rule[] = [
   form(new RegExp(`<${PREFIX}EntityDescriptor[\\s/>]`), "must be XML with an element EntityDescriptor"),

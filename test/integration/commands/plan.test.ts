@@ -84,7 +84,7 @@ test("a manifest that the API server refuses is named with file and line, and th
 test("the API server is asked about each of our kinds, also about those that stand for nothing in the account", async () => {
   const account = (spec: object) =>
     manifest("GatewayAccount", "own", { apiKeySecretRef: { name: "k", key: "k" }, ...spec });
-  const command = manifest("AgentCommand", "stop", { action: "Stop", sessionRef: { name: "one", nmae: "two" } });
+  const command = manifest("AgentCommand", "stop", { command: "Stop", sessionRef: { name: "one", nmae: "two" } });
   for (const isThere of [false, true]) {
     if (isThere) await world.apply(account({}));
     const path = await file(account({ baseUrl: "https://api" }), command, manifest("IPPolicy", "new", {}));

@@ -1,12 +1,13 @@
 import { conditionOf } from "../../../objects/object.ts";
 import { counted } from "../../../schema/nouns.ts";
 import { flagOf, includes } from "../../cluster/scope.ts";
+import { SOON_MS } from "../../status/render.ts";
 import { certificatesOf } from "../../status/summary.ts";
 import type { View } from "../reading/view.ts";
 import { type Html, html } from "../view/html.ts";
 import { empty, objectLink, reasonLink, section, tableOf } from "../view/parts.ts";
 import { endsPlot } from "../view/plot.ts";
-import { badge } from "../view/state.ts";
+import { badge, tinted } from "../view/state.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -41,7 +42,7 @@ function leftUntil(until: string, now: number): Html {
   const days = Math.floor((Date.parse(until) - now) / DAY_MS);
   if (days < 0) return badge("attention", "has ended");
   const words = counted(days, "day");
-  return days < 30 ? html`<span class="badge waiting">${words}</span>` : html`${words}`;
+  return days * DAY_MS < SOON_MS ? tinted("waiting", words) : html`${words}`;
 }
 
 const recordsOf = ({ objects }: View["read"], scope: View["scope"]) =>

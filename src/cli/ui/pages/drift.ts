@@ -7,6 +7,7 @@ import type { View, Views } from "../reading/view.ts";
 import { fieldsTable } from "../view/fields.ts";
 import { type Html, html } from "../view/html.ts";
 import { commandOf, empty, objectLink, section, wordsFor } from "../view/parts.ts";
+import { tinted } from "../view/state.ts";
 
 /** Most objects that are compared at once. */
 const MOST = 50;
@@ -24,7 +25,7 @@ export async function drift(view: View, views: Views): Promise<Html> {
     );
     const next = node?.object && nextLookOf(node.object);
     const isLeft = node?.object?.spec["driftPolicy"] === "Report";
-    return html`<li><div class="line"><span class="badge waiting">${isLeft ? "left as it is" : "differs"}</span> <strong>${objectLink(one)}</strong> <span class="where">${one.namespace}</span></div>
+    return html`<li><div class="line">${tinted("waiting", isLeft ? "left as it is" : "differs")} <strong>${objectLink(one)}</strong> <span class="where">${one.namespace}</span></div>
 <p>${one.message}</p>
 ${found && fieldsTable(found, false)}
 <p>${isLeft ? "Left: its driftPolicy is Report." : next ? `The operator looks again ${next}.` : node && readyOf(node).message}</p>

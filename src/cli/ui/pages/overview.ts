@@ -3,6 +3,7 @@ import { counted } from "../../../schema/nouns.ts";
 import { flagOf, includes } from "../../cluster/scope.ts";
 import { type Node, readyOf, titleOf } from "../../graph/graph.ts";
 import { keyOf } from "../../graph/output.ts";
+import { SOON_MS } from "../../status/render.ts";
 import type { Unfinished } from "../../status/summary.ts";
 import { ageOf } from "../../terminal/age.ts";
 import { silentIn, troublesIn } from "../../tree/forest.ts";
@@ -91,19 +92,20 @@ const attention = (found: readonly Unfinished[], now: number, others: Html | und
 /** What is no fault of an object, and a person may want to know all the same. */
 function beside(view: View): Html | undefined {
   const { summary, graph, now } = view;
-  const ending = summary.certificates.filter(({ until }) => Date.parse(until) - now < SOON_MS);
+  const left = summary.certificates.map(({ until }) => Date.parse(until) - now);
+  const ended = left.filter((ms) => ms < 0).length;
+  const ending = left.filter((ms) => ms < SOON_MS).length - ended;
   const unmanaged = unmanagedIn(view);
   const lines = [
     ...downIn(view),
     silent(graph),
     toPage("/drift", summary.drifted.length, "object differs from the account", "objects differ from the account"),
-    toPage("/certificates", ending.length, "certificate ends within 30 days", "certificates end within 30 days"),
+    toPage("/certificates", ended, "certificate has ended", "certificates have ended"),
+    toPage("/certificates", ending, "certificate ends within 30 days", "certificates end within 30 days"),
     toPage("/unmanaged", unmanaged, "resource has no object", "resources have no object"),
   ].filter((line) => line !== undefined);
   return lines.length === 0 ? undefined : html`<ul class="beside">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 }
-
-const SOON_MS = 30 * 86_400_000;
 
 const toPage = (path: string, count: number, one: string, many: string): Html | undefined =>
   count === 0 ? undefined : html`<a href="${path}">${counted(count, one, many)}</a>`;
@@ -115,7 +117,7 @@ function downIn({ graph, clusterID }: View): Html[] {
     .slice(0, MOST_DOWN)
     .map(
       ([node, trouble]) =>
-        html`${nodeLink(keyOf(node), titleOf(node))} ${placeOf(node)} ${badge(stateOf(trouble, clusterID), "leads to")} ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
+        html`${nodeLink(keyOf(node), titleOf(node))} ${whereOf(node)} ${badge(stateOf(trouble, clusterID), "leads to")} ${nodeLink(keyOf(trouble), titleOf(trouble))}: ${reasonLink(readyOf(trouble).reason)}`,
     );
   const rest = found.length - shown.length;
   return rest > 0
@@ -134,14 +136,14 @@ function silent(graph: View["graph"]): Html | undefined {
   if (found.length === 0) return undefined;
   const first = found
     .slice(0, MOST_NAMED)
-    .map((node, index) => html`${index > 0 && ", "}${nodeLink(keyOf(node), titleOf(node))} ${placeOf(node)}`);
+    .map((node, index) => html`${index > 0 && ", "}${nodeLink(keyOf(node), titleOf(node))} ${whereOf(node)}`);
   const rest = found.length - first.length;
-  return html`${counted(found.length, "domain or address has", "domains and addresses have")} no tunnel behind: ${first}${rest > 0 && ` and ${rest} more`}`;
+  return html`${counted(found.length, "domain or address has", "domains and addresses have")} no tunnel behind ${found.length === 1 ? "it" : "them"}: ${first}${rest > 0 && ` and ${rest} more`}`;
 }
 
 const MOST_NAMED = 3;
 
-const placeOf = ({ object }: Node): Html => html`<span class="where">${object?.metadata.namespace}</span>`;
+const whereOf = ({ object }: Node): Html => html`<span class="where">${object?.metadata.namespace}</span>`;
 
 const unfinished = (label: string, found: readonly Unfinished[], now: number, none: string): Html =>
   found.length === 0

@@ -51,7 +51,7 @@ export async function planned(view: View, views: Views, files: readonly File[]):
   );
   const text = renderPlan(blocks, {}, { complete, count: objects.length, others });
   return html`${!complete && html`<div class="partial" role="alert"><strong>This is only a part:</strong><ul>${problems.map((one) => html`<li>${one}</li>`)}</ul></div>`}
-${section("plan", "Plan", html`<p>${sums}</p>${notesOf({ blocks, others, ...more }, views.flags).map((note) => html`<p>${note}</p>`)}${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, COMMAND)}
+${section("plan", "Plan", html`<p>${sums}</p>${notesOf({ blocks, others, ...more }, views.flags, "").map((note) => html`<p>${note}</p>`)}${blocks.length > 0 && (await picture(view, blocks, objects))}${linesOf("Plan as text", text)}`, COMMAND)}
 ${planForm()}`;
 }
 

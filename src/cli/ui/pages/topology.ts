@@ -109,7 +109,7 @@ const ways = ({ from, isUp }: Wish): Html =>
 
 /** Each lane is a picture that can be folded. Those with something that people look for come first. */
 export async function pictures(drawing: Drawing, arrows: readonly Arrow[]): Promise<Html> {
-  const lanes = lanesOf(drawing.items, arrows).map((lane) => ({ lane, troubles: troublesIn(lane, drawing) }));
+  const lanes = lanesOf(drawing.items, arrows).map((lane) => ({ lane, troubles: countsByState(lane, drawing) }));
   const shown: Html[] = [];
   let count = 0;
   for (const { lane, troubles } of lanes.sort((one, other) => Number(isCalm(one)) - Number(isCalm(other)))) {
@@ -131,7 +131,7 @@ type Troubles = readonly (readonly [state: keyof typeof looked, count: number])[
 
 const isCalm = ({ troubles }: { troubles: Troubles }): boolean => troubles.length === 0;
 
-function troublesIn({ components }: Lane, { items, faceOf }: Drawing): Troubles {
+function countsByState({ components }: Lane, { items, faceOf }: Drawing): Troubles {
   const keys = new Set(components.flatMap((one) => one.keys));
   // what many use has several boxes, and is counted once
   const shown = new Set([...keys].flatMap((key) => items.get(key) ?? []));

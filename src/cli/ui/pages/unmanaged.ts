@@ -17,8 +17,15 @@ const MOST = 200;
 
 type Read = Pick<View, "own" | "read" | "clusterID" | "account">;
 
-const remotesIn = ({ own: graph, read, clusterID, account }: Read): Node[] =>
-  account.found ? leftovers({ graph, objects: read.objects, clusterID }, true) : [];
+/** By the graph of a view, which several pages show. */
+const kept = new WeakMap<View["own"], Node[]>();
+
+function remotesIn({ own: graph, read, clusterID, account }: Read): Node[] {
+  if (!account.found) return [];
+  const found = kept.get(graph) ?? leftovers({ graph, objects: read.objects, clusterID }, true);
+  kept.set(graph, found);
+  return found;
+}
 
 /** How many resources of the account no object manages, as far as it was read. */
 export const unmanagedIn = (view: Read): number => remotesIn(view).length;

@@ -63,7 +63,10 @@ export class KeptAccount {
     });
     this.#reading.catch(() => {});
     if (last && !isAsked) return last;
-    return Promise.race([this.#reading, sleep(this.#since + PATIENCE_MS - Date.now(), last ?? UNREAD, { ref: false })]);
+    return Promise.race([
+      this.#reading,
+      sleep(Math.max(0, this.#since + PATIENCE_MS - Date.now()), last ?? UNREAD, { ref: false }),
+    ]);
   }
 
   async #readNow(read: ReadObjects): Promise<KeptRead> {

@@ -1,5 +1,6 @@
 import { credentialsOf } from "../../graph/accounts.ts";
 import type { Node } from "../../graph/graph.ts";
+import { reachedFrom } from "../../graph/reached.ts";
 import type { Arrow } from "../../tree/drawing.ts";
 import type { Item } from "../../tree/items.ts";
 import type { View } from "../reading/view.ts";
@@ -79,15 +80,7 @@ export function around(
 ): Map<string, Item> {
   const meant = [...items].flatMap(([key, item]) => (isMeant(item) ? key : []));
   const [after, before] = [Map.groupBy(arrows, ({ from }) => from), Map.groupBy(arrows, ({ to }) => to)];
-  const below = reached(meant, (key) => after.get(key)?.map(({ to }) => to) ?? []);
-  const above = reached(meant, (key) => before.get(key)?.map(({ from }) => from) ?? []);
+  const below = reachedFrom(meant, (key) => after.get(key)?.map(({ to }) => to) ?? []);
+  const above = reachedFrom(meant, (key) => before.get(key)?.map(({ from }) => from) ?? []);
   return new Map([...items].filter(([key]) => below.has(key) || above.has(key)));
-}
-
-/** What is reached by going on from each of these, with themselves. */
-function reached(from: readonly string[], next: (key: string) => readonly string[]): Set<string> {
-  const found = new Set(from);
-  // a set shows also what is added while it is gone through
-  for (const key of found) for (const one of next(key)) found.add(one);
-  return found;
 }

@@ -39,5 +39,8 @@ export function ownerText({ object, remote }: Node): string | undefined {
   return owner && `${objectOf(mark)} in cluster ${owner.cluster}`;
 }
 
+/** Words in the colour of a state, where its sign would say something else. */
+export const tinted = (state: State, words: string): Html => html`<span class="badge ${state}">${words}</span>`;
+
 export const badge = (state: State, words?: string): Html =>
   html`<span class="badge ${state}"><span aria-hidden="true">${states[state].sign}</span> ${words ?? states[state].label}</span>`;
