@@ -5,7 +5,7 @@ import { tunnelSessions } from "../../../src/gateway/resources/index.ts";
 import { kinds } from "../../../src/kinds/index.ts";
 import { OWNER_KEY } from "../../../src/schema/contract.ts";
 import { heapLimit, imageEnvironment, imageFlags } from "../../../tools/bench/image.ts";
-import { conditionOf, manifest } from "../../../tools/shared/objects.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { command } from "../../support/command.ts";
 import { json, type Seen, serve } from "../../support/gateway-service.ts";
 import { OperatorProcess } from "../../support/operator-process.ts";
@@ -133,18 +133,21 @@ test("modules of 300 routes, of a megabyte each, do not end the process, and tho
   const operator = await startedFor(url);
   const spec = (name: string) => ({ edgeId: "edghts_1", routeId: `edghtsrt_${name}`, saml: { idpMetadata } });
   await world.kube.apply(...names.map((name) => manifest("HTTPSEdgeRoute", name, spec(name))));
-  const objects = await world.until("all are looked at", async () => {
+  const isRefused = (one: KubeJSON) =>
+    conditionOf(one, "Ready")?.message.includes("there is no room for the modules of each HTTPS edge") === true;
+  const isKept = (one: KubeJSON) => conditionOf(one, "Ready")?.status === "True";
+  const kept = async () => (await world.kube.list("HTTPSEdgeRoute")).filter(isKept);
+  // a request that takes too long on a busy machine is sent again: that is told meanwhile
+  const others = async () => {
     expect(operator.isRunning).toBe(true);
     const all = await world.kube.list("HTTPSEdgeRoute");
-    return all.every((one) => conditionOf(one, "Ready")?.status !== "Unknown") && all;
-  });
-  const messages = objects.map((one) => conditionOf(one, "Ready")?.message ?? "");
-  const refused = messages.filter((message) => message.includes("there is no room for the modules of each HTTPS edge"));
-  const kept = objects.filter((one) => conditionOf(one, "Ready")?.status === "True");
-  expect(refused.length + kept.length).toBe(names.length);
+    expect(all).toHaveLength(names.length);
+    return all.filter((one) => !isKept(one) && !isRefused(one)).map((one) => conditionOf(one, "Ready")?.message);
+  };
+  await expect.poll(others).toEqual([]);
   // half of a quarter of the heap
-  expect(kept.length).toBeGreaterThan(20);
-  expect(kept.length).toBeLessThan(40);
+  expect((await kept()).length).toBeGreaterThan(20);
+  expect((await kept()).length).toBeLessThan(40);
   expect(await peakMiB(operator)).toBeLessThan(LIMIT_MIB);
   expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);
 });
