@@ -66,7 +66,7 @@ const arrows: Record<string, readonly string[]> = {
   "runtime/process": ["runtime", "runtime/connection", "runtime/controller"],
   schema: ["gateway"],
   kinds: ["schema", "gateway"],
-  generate: ["cli", "reconcile/decide", "kinds", "schema", "gateway"],
+  generate: ["cli", "reconcile/decide", "objects", "kinds", "schema", "gateway"],
   plan: [
     ...["reconcile", "reconcile/desired", "reconcile/use", "operator/kubernetes", "operator/dns"],
     ...[...reconciler, ...runtime],
@@ -300,6 +300,16 @@ describe("a delay that grows", () => {
     ["const WAIT_MS = 2 * 60_000;", false],
   ])("is seen in %j: %s", (line, isSeen) => {
     expect(doubled.test(line)).toBe(isSeen);
+  });
+});
+
+describe("what an object reports", () => {
+  const made = /\bnew (?:Waiting|Blocked|Retry)\(|\bextends (?:Waiting|Blocked|Retry)\b/;
+  const making = production.filter((file) => made.test(withoutComments(readFileSync(join(root, file), "utf8"))));
+
+  it("is declared in objects/errors, so that troubleshooting tells of it", () => {
+    // RefusedBefore repeats what the status says.
+    expect(making).toEqual([join("src", "objects", "reconcile-error.ts")]);
   });
 });
 

@@ -26,7 +26,15 @@ export interface AccountOptions {
   /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
   key?: Pick<
     KeyProofOptions,
-    "recorded" | "unread" | "isConfirmed" | "wasRecorded" | "record" | "wayOut" | "onProblem" | "proved" | "onAlone"
+    | "recorded"
+    | "unread"
+    | "isConfirmed"
+    | "wasRecorded"
+    | "record"
+    | "confirmedOn"
+    | "onProblem"
+    | "proved"
+    | "onAlone"
   > & {
     /**
      * Ids that a list of this resource showed to other credentials under the present key. Undefined: no other

@@ -66,7 +66,7 @@ function accountWith(more: Partial<AccountOptions>): Account {
 
 it("proves a key by the list of other credentials that have it, without a request", async () => {
   const recorded = () => new Map([[ipPolicies, new Set(["ipp_1"])]]);
-  account = accountWith({ key: { recorded, listedElsewhere: async () => ["ipp_1"], wayOut: () => "" } });
+  account = accountWith({ key: { recorded, listedElsewhere: async () => ["ipp_1"] } });
   account.keyProof.use("one");
   await account.keyProof.ensure();
   expect([account.keyProof.isProved, scene.gateway.takeCalls()]).toEqual([true, []]);
@@ -224,7 +224,7 @@ it("tries to prove a key again when it is due, whatever else is to be done", asy
     return [];
   };
   const recorded = () => new Map([[ipPolicies, new Set(["ipp_1"])]]);
-  account = accountWith({ key: { recorded, listedElsewhere, wayOut: () => "" } });
+  account = accountWith({ key: { recorded, listedElsewhere } });
   account.keyProof.use("one");
   await account.recheckMissing(request.signal);
   expect(tries).toBe(0);

@@ -73,7 +73,6 @@ export class Account {
     this.keyProof = new KeyProof({
       clock: options.clock,
       recorded: () => new Map(),
-      wayOut: () => "",
       ...options.key,
       readList: (resource) => this.#readToProve(resource),
       readOne: (source, id) => this.#readOneToProve(source, id),

@@ -35,7 +35,7 @@ beforeEach(() => {
     deletesPerMinute: 0,
     signal: request.signal,
     assertMaySend: () => {},
-    key: { recorded: () => recorded, wayOut: () => "" },
+    key: { recorded: () => recorded },
   });
 });
 

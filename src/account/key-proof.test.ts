@@ -168,7 +168,7 @@ describe("a key", () => {
     use("theirs");
     await expect(proof().ensure()).rejects.toEqual(mismatch);
     expect(proof().problem?.message).toBe(
-      "Check the API key: its account does not show the one remote that objects stand for. If it is the right one, say so",
+      'Check the API key: its account does not show the one remote that objects stand for. If it is the right one, set the annotation reconcile-requested-at on GatewayAccount "staging"',
     );
     expect([proof().confirm("before"), proof().confirm(undefined), proof().isProved]).toEqual([false, false, false]);
     expect(proof().confirm("after")).toBe(true);

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { isForbidden } from "../gateway/errors.ts";
 import type { Resource } from "../gateway/resource.ts";
+import { keyUnprovable, keyUnproved, namedAccount } from "../objects/errors/account.ts";
 import { hasList, type Source } from "../objects/evidence.ts";
-import { Blocked, Outdated } from "../objects/reconcile-error.ts";
+import { type Blocked, Outdated } from "../objects/reconcile-error.ts";
 import { Backoff } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
 
@@ -51,8 +52,8 @@ export interface KeyProofOptions {
   proved?: Iterable<string>;
   /** Called when all other keys are known to lead to another account, or to one in which nothing is left. */
   onAlone?: () => void;
-  /** How a person confirms that it is the right account all the same; the end of a message. */
-  wayOut: () => string;
+  /** The GatewayAccount on which a person confirms the account. Empty: the operator's own credentials. Default: empty. */
+  confirmedOn?: () => string;
   /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;
   /** Reads one remote or one of its modules, and calls `recordSeenIDs` if it exists. */
@@ -286,14 +287,11 @@ export class KeyProof {
    */
   get problem(): Blocked | undefined {
     if (!this.#failure) return undefined;
-    const { count } = this.#failure;
-    const unread = this.#options.unread?.();
-    const why =
-      count === 0 && unread !== undefined
-        ? `${unread}: the API key is a new one, and only what objects there have can show whether it is of their account`
-        : `Check the API key: its account ${count === 1 ? "does not show the one remote" : `shows none of the ${count} remotes`} that objects stand for`;
-    const message = `${why}. If it is the right one, ${this.#options.wayOut()}`;
-    return new Blocked("AccountMismatch", message, { afterSeconds: DELAYS.cap });
+    const { count: recorded } = this.#failure;
+    const way = recorded === 0 ? this.#options.unread?.() : undefined;
+    const object = namedAccount(this.#options.confirmedOn?.() ?? "");
+    const options = { afterSeconds: DELAYS.cap };
+    return way === undefined ? keyUnproved({ recorded, object }, options) : keyUnprovable({ way, object }, options);
   }
 
   /** Whether the key could not be proved and it is time for another attempt. */

@@ -169,7 +169,9 @@ describe("objects that cannot be read", () => {
     use("mine");
     expect(proof().holds).toBe(false);
     await expect(proof().ensure()).rejects.toEqual(mismatch);
-    expect(proof().problem?.message).toMatch(/^Let the operator read team-a: the API key is a new one, .*, say so$/);
+    expect(proof().problem?.message).toMatch(
+      /^Let the operator read team-a: the API key is a new one, .*, set the annotation reconcile-requested-at on GatewayAccount "staging"$/,
+    );
     proof().recordFirstID();
     expect([proof().isProved, state.lists, state.reads]).toEqual([false, 0, 0]);
   });

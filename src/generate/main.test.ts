@@ -16,6 +16,7 @@ async function workspace(): Promise<string> {
     "docs/architecture/checks.md",
     "docs/commands.md",
     "docs/install.md",
+    "docs/troubleshooting.md",
     "charts/tunnel-gateway-operator/Chart.yaml",
   ])
     await cp(join(repository, file), join(root, file));

@@ -17,6 +17,7 @@ import { outputPage, outputSchemas } from "./outputs.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { withKinds } from "./reference/readme.ts";
 import { referencePages, shortKindTable } from "./reference.ts";
+import { withTexts } from "./troubleshooting.ts";
 
 const root = join(import.meta.dirname, "../..");
 const check = process.argv.includes("--check");
@@ -47,6 +48,7 @@ const written: Readonly<Record<string, (text: string, examples: Examples) => str
   "docs/architecture/checks.md": withChecks,
   "docs/commands.md": withHelp,
   "docs/install.md": withCounts,
+  "docs/troubleshooting.md": (text) => withTexts(text),
 };
 
 async function generated(): Promise<Map<string, string>> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Failure, GatewayError, NO_API_KEY, PROXY_REFUSED } from "../gateway/errors.ts";
-import { reconcileErrorOf, refusalIn, retryAfterSeconds } from "./map-error.ts";
+import { refusalIn } from "./errors/service.ts";
+import { reconcileErrorOf, retryAfterSeconds } from "./map-error.ts";
 import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
 
 const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>

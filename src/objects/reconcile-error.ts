@@ -1,16 +1,37 @@
 import type { Reason } from "../schema/contract.ts";
 
-/** Why a reconcile could not finish. The class says what has to happen before the object can make progress. */
+/** What an error says, as data. `by`: the declaration in objects/errors that made it. */
+interface Said {
+  readonly by: unknown;
+  readonly values: object;
+}
+
+export interface ReportOptions extends ErrorOptions {
+  /** Seconds until the next attempt at the latest. Default: left to the backoff. */
+  readonly afterSeconds?: number | undefined;
+  readonly said?: Said;
+}
+
+/**
+ * Why a reconcile could not finish. The class says what has to happen before the object can make progress. Each that the
+ * operator reports is declared in objects/errors: make it there.
+ */
 abstract class BaseReconcileError extends Error {
   readonly reason: Reason;
   /** Seconds until the next attempt at the latest; undefined leaves it to the backoff. */
   readonly afterSeconds: number | undefined;
+  readonly #said: Said | undefined;
 
   /** `message` becomes the condition's message: one line that begins with what to do. */
-  constructor(reason: Reason, message: string, options: ErrorOptions & { afterSeconds?: number } = {}) {
+  constructor(reason: Reason, message: string, options: ReportOptions = {}) {
     super(message, options);
     this.reason = reason;
     this.afterSeconds = options.afterSeconds;
+    this.#said = options.said;
+  }
+
+  get said(): Said | undefined {
+    return this.#said;
   }
 }
 

@@ -1,13 +1,18 @@
+import {
+  leftoverGone,
+  leftoverKept,
+  leftoverMarked,
+  leftoverUsersUnseen,
+  turnAwaited,
+} from "../objects/errors/deletion.ts";
 import { canBeLeft, keeperOf, type Surroundings } from "../objects/leftover.ts";
 import { nameOf } from "../objects/object.ts";
 import { metadataOf, ownerMarkOf, withoutOwnerMark } from "../objects/ownership.ts";
-import { Blocked, Waiting } from "../objects/reconcile-error.ts";
-import { withArticle } from "../schema/nouns.ts";
-import { deleteRemote, WaitingForTurn } from "./apply/delete-remote.ts";
+import { deleteRemote } from "./apply/delete-remote.ts";
 import { planOfMetadata } from "./apply/metadata.ts";
 import { type ReconcileContext, readRemote, remotesOf, requestOptions, updatableRemotesOf } from "./context.ts";
 import { ensureDeletable } from "./decide/may-delete.ts";
-import { StillUsed } from "./use/in-use.ts";
+import { usersIn } from "./use/in-use.ts";
 
 // What a person changes in the account with a command. The command reads the objects, and what the operator asks before
 // it changes a remote is asked here as well: there is no other way to the account.
@@ -38,28 +43,23 @@ export async function checkLeftover(context: ReconcileContext, leftover: Leftove
 async function ensureLeft(context: ReconcileContext, leftover: Leftover): Promise<void> {
   const { kind, account } = context;
   const { id, mark } = leftover;
-  if (!canBeLeft(kind))
-    throw new Blocked(
-      "InUse",
-      `Delete it with the tools of the service: who uses ${withArticle(kind.resource.title)} shows nowhere`,
-    );
+  if (!canBeLeft(kind)) throw leftoverUsersUnseen({ title: kind.resource.title });
   const remotes = remotesOf(context);
   // A person has time to wait, and the objects were read just now.
   account.deletionBurst.end();
   await remotes.listed(account.deletionBurst.beganAt, requestOptions(context));
   const remote = await readRemote(context, id);
-  if (!remote) throw new Blocked("RemoteMissing", "it is gone");
-  if (ownerMarkOf(remote) !== mark) throw new Blocked("OwnershipConflict", "somebody else has marked it");
+  if (!remote) throw leftoverGone({});
+  if (ownerMarkOf(remote) !== mark) throw leftoverMarked({});
   const keeper = keeperOf(kind, remote, { ...leftover, exists: (other) => remotes.cached(other) !== undefined });
-  if (keeper) throw new Waiting("InUse", `${kind.kind} ${nameOf(keeper)} has it, or may need it`);
+  if (keeper) throw leftoverKept({ keeper: `${kind.kind} ${nameOf(keeper)}` });
 }
 
 /** Ids of what uses a remote, if that is why it has to stay. Empty for one whose create may be under way. */
-export const userIDsIn = (error: unknown): string[] =>
-  error instanceof StillUsed ? error.users.map(({ id = "" }) => id) : [];
+export const userIDsIn = (error: unknown): string[] => usersIn(error)?.map(({ id = "" }) => id) ?? [];
 
 /** Whether a deletion has only to wait, since many remotes were deleted within the last minute. */
-export const isTurnAwaited = (error: unknown): boolean => error instanceof WaitingForTurn;
+export const isTurnAwaited = (error: unknown): boolean => turnAwaited.valuesOf(error) !== undefined;
 
 /**
  * Removes this owner mark from a remote. Nothing else of the remote changes. Throws a ReconcileError if it has another
@@ -67,8 +67,8 @@ export const isTurnAwaited = (error: unknown): boolean => error instanceof Waiti
  */
 export async function removeOwnerMark(context: ReconcileContext, id: string, mark: string): Promise<void> {
   const remote = await readRemote(context, id);
-  if (!remote) throw new Blocked("RemoteMissing", "it is gone");
-  if (ownerMarkOf(remote) !== mark) throw new Blocked("OwnershipConflict", "somebody else has marked it");
+  if (!remote) throw leftoverGone({});
+  if (ownerMarkOf(remote) !== mark) throw leftoverMarked({});
   const metadata = withoutOwnerMark(metadataOf(remote)) ?? "";
   const { body } = planOfMetadata(context.kind, remote, metadata);
   await updatableRemotesOf(context).update(id, body, requestOptions(context));

@@ -2,6 +2,8 @@ import { LONG_PAUSE_MS, LONG_WAIT_MS } from "../account/requests/request-budget.
 import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
+import { createContinued } from "../objects/errors/change.ts";
+import { pausedUntil } from "../objects/errors/service.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import {
   hasFinalizer,
@@ -14,12 +16,11 @@ import {
   isReleased,
 } from "../objects/object.ts";
 import { leavesItsRemote } from "../objects/origin.ts";
-import { Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
+import { Outdated, Postponed, type ReconcileError } from "../objects/reconcile-error.ts";
 import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
 import { listOf } from "../schema/define.ts";
-import { timestamp } from "../schema/time.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { checkpointID } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
@@ -97,8 +98,7 @@ async function reportWait(context: ReconcileContext): Promise<void> {
   if (!budget || isAsSpecified(object)) return;
   const { pauseEnd, waitMs, perMinute } = budget;
   if (pauseEnd && pauseEnd.getTime() - clock.date().getTime() >= LONG_PAUSE_MS) {
-    const message = `Waiting until ${timestamp(pauseEnd.getTime())}, no action is needed: the service has had too many requests and asked for a pause`;
-    await report(context, { type: "unfinished", error: new Waiting("RateLimited", message) });
+    await report(context, { type: "unfinished", error: pausedUntil({ end: pauseEnd.getTime() }) });
   } else if (!pauseEnd && waitMs >= LONG_WAIT_MS && isPending(object)) {
     const message = `Waiting for its turn, no action is needed: at most ${perMinute} requests are sent in a minute`;
     await report(context, { type: "queued", message });
@@ -166,7 +166,7 @@ const isDeletedWithOrphanedAccount = ({ object, cluster }: ReconcileContext): bo
  * After a create, the status is written whatever was thrown. Otherwise the next reconcile would have to search for the
  * new remote.
  */
-const continueCreate = (): Retry => new Retry("Creating", "Continuing, no action is needed: the remote was created");
+const continueCreate = (): ReconcileError => createContinued({});
 
 /**
  * Writes the id into the status and changes nothing else. The next reconcile reports that the spec names another

@@ -1,6 +1,8 @@
+import { userUnread } from "../objects/errors/deletion.ts";
+import { holderUnread } from "../objects/errors/ownership.ts";
+import { referenceUnread } from "../objects/errors/spec.ts";
 import { isMarkOf, ownerMarkOf } from "../objects/ownership.ts";
-import { Waiting } from "../objects/reconcile-error.ts";
-import { wayToRead } from "../objects/way-to-read.ts";
+import type { Waiting } from "../objects/reconcile-error.ts";
 import { ACCOUNT_KIND } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
@@ -12,10 +14,18 @@ import { isEntryKind } from "./features.ts";
 /** Seconds until the next attempt. Usually a waiting object is triggered earlier, when its kind becomes readable. */
 const AGAIN_SECONDS = 300;
 
-/** Objects that cannot be read may forbid what is to be done. */
-export class UnreadableKind extends Waiting {}
+const unreadFor = {
+  InUse: userUnread,
+  ReferenceNotReady: referenceUnread,
+  OwnershipConflict: holderUnread,
+} as const;
 
-type Reason = "InUse" | "ReferenceNotReady" | "OwnershipConflict";
+type Reason = keyof typeof unreadFor;
+
+/** Whether objects that cannot be read forbid what is to be done. */
+export const isOfUnread = (error: unknown): boolean =>
+  Object.values(unreadFor).some((declared) => declared.valuesOf(error) !== undefined);
+
 type Seen = Pick<Cluster, "visibilityOf" | "unreadNamespaces">;
 
 /**
@@ -27,7 +37,7 @@ export function unseenHolder(
   id: string,
   reason: Reason,
   kind: Kind = context.kind,
-): UnreadableKind | undefined {
+): Waiting | undefined {
   const { cluster, owner, account } = context;
   if (isMarkOf(ownerMarkOf(account.remotes(kind).cached(id) ?? {}), owner)) return undefined;
   // Of the object that has the list, no other object may have it.
@@ -37,14 +47,14 @@ export function unseenHolder(
 }
 
 /** An object that cannot be read may use the remote: its kind can refer to it, or it may send its requests with the key. */
-export function unseenUser({ cluster, kind }: ReconcileContext, id: string): UnreadableKind | undefined {
+export function unseenUser({ cluster, kind }: ReconcileContext, id: string): Waiting | undefined {
   const users = cluster.kindsReferringTo(kind).map((one) => one.kind);
   const user = firstUnseen(cluster, users, "InUse", `they may use this ${kind.kind}`);
   if (user || !kind.output?.shownOnce) return user;
   return firstUnseen(cluster, [ACCOUNT_KIND], "InUse", `one of them may send its requests with ${id}`);
 }
 
-function firstUnseen(cluster: Seen, kinds: readonly string[], reason: Reason, why: string): UnreadableKind | undefined {
+function firstUnseen(cluster: Seen, kinds: readonly string[], reason: Reason, why: string): Waiting | undefined {
   const unseen = kinds.find((kind) => isUnseen(cluster, kind));
   return unseen === undefined ? undefined : unreadable(cluster, unseen, reason, why);
 }
@@ -53,13 +63,13 @@ function firstUnseen(cluster: Seen, kinds: readonly string[], reason: Reason, wh
 export const isUnseen = (cluster: Seen, kind: string, namespace?: string): boolean =>
   cluster.visibilityOf(kind, namespace) === "Unreadable";
 
-/** Throws UnreadableKind while what is named may be among the objects that cannot be read. `why`: the end of the message. */
+/** Throws Waiting while what is named may be among the objects that cannot be read. `why`: the end of the message. */
 export function refuseUnseen(cluster: Seen, kind: string, reason: Reason, why: string, namespace?: string): void {
   if (isUnseen(cluster, kind, namespace)) throw unreadable(cluster, kind, reason, why, namespace);
 }
 
-function unreadable(cluster: Seen, kind: string, reason: Reason, why: string, namespace?: string): UnreadableKind {
+function unreadable(cluster: Seen, kind: string, reason: Reason, why: string, namespace?: string): Waiting {
   const unread = cluster.unreadNamespaces(kind);
-  const meant = namespace !== undefined && unread.includes(namespace) ? [namespace] : unread;
-  return new UnreadableKind(reason, `${wayToRead(kind, meant)}: ${why}`, { afterSeconds: AGAIN_SECONDS });
+  const namespaces = namespace !== undefined && unread.includes(namespace) ? [namespace] : unread;
+  return unreadFor[reason]({ kind, namespaces, why }, { afterSeconds: AGAIN_SECONDS });
 }

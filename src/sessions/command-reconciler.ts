@@ -3,9 +3,10 @@ import type { Collection } from "../account/remotes/collection.ts";
 import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/client.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
+import { commandWithoutAccount, sessionsUnlisted } from "../objects/errors/account.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { isPaused } from "../objects/object.ts";
-import { Outdated, Waiting } from "../objects/reconcile-error.ts";
+import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { type Answer, answerOf, type Request } from "./answer.ts";
@@ -153,7 +154,7 @@ export class CommandReconciler {
       return await this.#options.accountOf(command, signal);
     } catch (error) {
       if (!(error instanceof NoTargetError) || !command.status?.sessions) throw error;
-      throw new Waiting("AccountNotReady", error.message, { cause: error });
+      throw commandWithoutAccount({ problem: error.message }, { cause: error });
     }
   }
 
@@ -271,7 +272,7 @@ export class CommandReconciler {
 const byID = (sessions: readonly Remote[]): ReadonlyMap<string, Session> =>
   new Map((sessions as Session[]).map((session) => [session.id, session]));
 
-const notListedYet = () => new Waiting("Pending", "Waiting for the first list of tunnel sessions, no action is needed");
+const notListedYet = () => sessionsUnlisted({});
 
 /** The calendar and the queue's clock may differ slightly. By both, this delay is at least `seconds`. */
 const certainly = (seconds: number): number => Math.max(0, seconds) + 0.05;

@@ -1,7 +1,8 @@
 import type { Body, GatewayClient } from "../../gateway/client.ts";
 import { isNotFound } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
+import { parentMissing } from "../../objects/errors/change.ts";
+import type { Waiting } from "../../objects/reconcile-error.ts";
 import type { Answer, EntryLocation } from "../../schema/define.ts";
 import { Calls, type CallsOptions, type ListRequest, type RequestOptions } from "../requests/calls.ts";
 import type { Collection } from "./collection.ts";
@@ -134,8 +135,7 @@ export class Entries implements CreatableRemotes {
 
   #parentMissing(parent: string, cause?: Error): Waiting {
     const { title } = this.#options.parents.resource;
-    const message = `Name another ${title}, or delete this object: the account has no ${parent}`;
-    return new Waiting("ReferenceNotReady", message, { afterSeconds: PARENT_SECONDS, ...(cause && { cause }) });
+    return parentMissing({ title, parent }, { afterSeconds: PARENT_SECONDS, ...(cause && { cause }) });
   }
 
   #entryOf(parent: Remote | undefined, id: string): Remote | undefined {

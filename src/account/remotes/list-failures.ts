@@ -1,7 +1,8 @@
 import { faultIn, isGatewayError } from "../../gateway/errors.ts";
 import type { Resource } from "../../gateway/resource.ts";
+import { listFailing, listFault } from "../../objects/errors/service.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
-import { isReconcileError, type ReconcileError, Retry } from "../../objects/reconcile-error.ts";
+import { isReconcileError, type ReconcileError, type Retry } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { timestamp } from "../../schema/time.ts";
 
@@ -46,8 +47,7 @@ export class ListFailures {
     const failing = this.#failing.get(resource.name) ?? { at: now, since: timestamp(clock.date().getTime()) };
     this.#failing.set(resource.name, failing);
     if (failing.problem || now - failing.at < intervalMs * INTERVAL_ROOM) return;
-    const { reason, message } = failure;
-    failing.problem = new Retry(reason, `Changes in the account are not seen since ${failing.since}: ${message}`);
+    failing.problem = listFailing({ of: failure, since: failing.since });
     onChange(resource);
   }
 
@@ -88,6 +88,5 @@ export const failList =
 
 function faultOf({ title }: Resource, cause: unknown): Retry {
   const what = cause instanceof Error ? cause.name : typeof cause;
-  const message = `Report this fault of the operator, with its log: the list of each ${title} cannot be read (${what})`;
-  return new Retry("UnexpectedResponse", message, { cause });
+  return listFault({ title, what }, { cause });
 }

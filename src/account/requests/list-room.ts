@@ -1,5 +1,6 @@
 import { getHeapStatistics } from "node:v8";
-import { Retry } from "../../objects/reconcile-error.ts";
+import { listTooLarge } from "../../objects/errors/service.ts";
+import type { Retry } from "../../objects/reconcile-error.ts";
 
 /** A list of this size costs little, so it always fits. */
 const SMALL_BYTES = 1024 * 1024;
@@ -85,7 +86,7 @@ export class ListRoom {
     const place = this.#placeOf(list);
     return new Reading(place, piece, (reading, bytes, isArriving) => {
       if (this.#fits(place, reading, bytes, isArriving)) return;
-      throw new Retry("UnexpectedResponse", `${this.#way}: there is no room for ${what}`);
+      throw listTooLarge({ way: this.#way, what });
     });
   }
 

@@ -3,13 +3,9 @@ import { type AccountConfig, readAccountConfig } from "../../config.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Proxies } from "../../http/proxies.ts";
 import { GatewayAccount as GatewayAccountKind } from "../../kinds/gateway-account.ts";
+import { hostNotAllowed } from "../../objects/errors/account.ts";
 import { isReconcileError } from "../../objects/reconcile-error.ts";
-import {
-  type AccountKey,
-  type AccountKeyObject,
-  HostNotAllowed,
-  readAccountKey,
-} from "../../operator/kubernetes/account-key.ts";
+import { type AccountKey, type AccountKeyObject, readAccountKey } from "../../operator/kubernetes/account-key.ts";
 import { secretValueOf } from "../../operator/kubernetes/read-data.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
@@ -180,9 +176,10 @@ async function secretOf(client: KubeClient, namespace: string, name: string) {
 /** Names the GatewayAccount, and what a person can do who runs a command. */
 function unusable(error: unknown, { namespace, name }: Ref): unknown {
   const which = `GatewayAccount "${name}" in namespace ${namespace}`;
-  if (error instanceof HostNotAllowed)
+  const unknown = hostNotAllowed.valuesOf(error);
+  if (unknown)
     return new CommandError(
-      `Give --account ${name} and a --base-url at ${error.host} to have the API key sent there: ${which} names this host, and the operator has not allowed it`,
+      `Give --account ${name} and a --base-url at ${unknown.host} to have the API key sent there: ${which} names this host, and the operator has not allowed it`,
     );
   return isReconcileError(error) ? new CommandError(`${error.message} (${which})`) : error;
 }

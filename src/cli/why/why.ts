@@ -1,5 +1,6 @@
 import { readAccountConfig } from "../../config.ts";
-import { refusalIn } from "../../objects/map-error.ts";
+import { leavesSomeOut } from "../../objects/errors/sentence.ts";
+import { refusalIn } from "../../objects/errors/service.ts";
 import { conditionOf, isObserver } from "../../objects/object.ts";
 import { type ClusterFlags, connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
@@ -180,7 +181,7 @@ function messageLines(message: string, indent: string): string[] {
 /** A message has no room for many users. */
 function allUsers(node: Node, indent: string, program = "kubectl tunnelgateway"): string[] {
   const { reason, message } = readyOf(node);
-  if (reason !== "InUse" || node.object === undefined || !/ and \d+ more/.test(message)) return [];
+  if (reason !== "InUse" || node.object === undefined || !leavesSomeOut(message)) return [];
   const { namespace, name } = node.object.metadata;
   const command = `${program} users ${node.kind.kind.toLowerCase()}/${name} -n ${namespace}`;
   return [`${indent}  See all of them with: ${command}`];

@@ -11,9 +11,18 @@ import {
   readyColumns,
   toCondition,
 } from "../../objects/conditions.ts";
+import { accountUsed, accountUsersUnread, apiKeyInvalid, massLoss } from "../../objects/errors/account.ts";
+import { pausedUntil } from "../../objects/errors/service.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
 import { conditionOf, reconcileRequestedAt, type Status } from "../../objects/object.ts";
-import { Blocked, Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import {
+  Blocked,
+  Outdated,
+  Postponed,
+  type ReconcileError,
+  Retry,
+  type Waiting,
+} from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -86,7 +95,7 @@ async function reportPause(options: AccountControllerOptions, object: AccountObj
   const pauseEnd = options.accounts.pauseEndOf(object);
   if (!pauseEnd) return;
   const isReady = conditionOf(object.status, "Ready")?.status === "True";
-  await report(options, object, isReady ? { pauseEnd } : { error: pausedUntil(pauseEnd) });
+  await report(options, object, isReady ? { pauseEnd } : { error: pausedUntil({ end: pauseEnd.getTime() }) });
 }
 
 function resultOf({ secretsWatched, resyncSeconds }: AccountControllerOptions, error: ReconcileError): Result {
@@ -146,10 +155,7 @@ async function probe(account: Account): Promise<void> {
 function refuseLoss({ lossGuard: { problem } }: Account): void {
   if (!problem) return;
   const { missing, total } = problem;
-  throw new Blocked(
-    "AccountMismatch",
-    `Check the API key: ${missing} of ${total} remotes are not in its account. If they were deleted there, set the annotation reconcile-requested-at on this GatewayAccount`,
-  );
+  throw massLoss({ missing, total, object: "this GatewayAccount" });
 }
 
 async function assertUsableKey(
@@ -160,7 +166,7 @@ async function assertUsableKey(
   const problem = problemOfKey(apiKey);
   if (problem === undefined) return;
   const { name, key } = object.spec.apiKeySecretRef;
-  throw new Waiting("SecretNotReady", `Correct key "${key}" of Secret "${name}": as an API key, it ${problem}`);
+  throw apiKeyInvalid({ name, key, problem });
 }
 
 type Protection = Pick<AccountControllerOptions, "objects" | "store" | "countDependents" | "unreadableKinds">;
@@ -231,13 +237,8 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
 }
 
 function dependentsError(count: number, unreadable: readonly string[]): Waiting | undefined {
-  const dependents =
-    count === 1 ? "the object that uses this account is" : `the ${count} objects that use this account are`;
-  if (count > 0)
-    return new Waiting("InUse", `Waiting until ${dependents} deleted: without it, nothing can be deleted there`);
-  if (unreadable.length === 0) return undefined;
-  const kinds = unreadable.join(" and ");
-  return new Waiting("InUse", `Let the operator list and watch all ${kinds} objects: they may need this account`);
+  if (count > 0) return accountUsed({ count });
+  return unreadable.length > 0 ? accountUsersUnread({ kinds: unreadable }) : undefined;
 }
 
 /** `unlisted`: why changes in the account are not seen. */
@@ -248,12 +249,6 @@ interface Reported {
   /** The end of the pause that the service has asked for. */
   pauseEnd?: Date | undefined;
 }
-
-const pausedUntil = (end: Date): Waiting =>
-  new Waiting(
-    "RateLimited",
-    `Waiting until ${timestamp(end.getTime())}, no action is needed: the service has had too many requests and asked for a pause`,
-  );
 
 /** Writes the status. Without an error, the account is ready. */
 async function report(
@@ -300,7 +295,7 @@ function inUse(object: AccountObject, allowed: AllowedHosts): string | undefined
 function conditionsOf(error: ReconcileError | undefined, pauseEnd: Date | undefined): ConditionDraft[] {
   if (!error) {
     const message = "The service answers and accepts the key";
-    const pause = pauseEnd && pausedUntil(pauseEnd);
+    const pause = pauseEnd && pausedUntil({ end: pauseEnd.getTime() });
     return [
       { type: "Ready", status: "True", reason: "Available", message },
       ...(pause

@@ -1,9 +1,10 @@
 import type { Account } from "../../account/account.ts";
 import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
+import { accountDeleted, accountLeft, accountMissing, accountUncertain } from "../../objects/errors/account.ts";
 import { intentOf } from "../../objects/intent.ts";
 import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../../objects/object.ts";
-import { Blocked, Outdated, Postponed, Waiting } from "../../objects/reconcile-error.ts";
+import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { AccountFigures } from "../kubernetes/account-figures.ts";
 import { type AccountObject, AllCredentials, type CredentialsOptions } from "./all-credentials.ts";
@@ -57,9 +58,7 @@ export class Accounts {
     if (status?.id !== undefined && name !== specified && !isDeleting(object))
       refuseUnless(this.#relation(metadata.namespace, name, specified), { object, name, specified });
     const account = this.#gatewayAccount(metadata.namespace, name, name === specified);
-    if (account?.metadata.deletionTimestamp && isNew(object)) {
-      throw new Waiting("AccountNotReady", `Name another account: GatewayAccount "${name}" is being deleted`);
-    }
+    if (account?.metadata.deletionTimestamp && isNew(object)) throw accountDeleted({ name });
     const { shared, failure } = account ? this.#credentials.of(account) : this.#credentials.own;
     if (failure) throw failure;
     return shared.account;
@@ -348,10 +347,7 @@ export class Accounts {
     if (name === "") return undefined;
     const object = this.#options.store().get(`${namespace}/${name}`);
     if (object) return object;
-    const why = isSpecified
-      ? "spec.accountRef names it"
-      : "its account has what this object stands for, or may have it";
-    throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: ${why}`);
+    throw accountMissing({ name, isSpecified });
   }
 }
 
@@ -382,24 +378,8 @@ interface Division {
 /** Throws Blocked unless both are one account: a remote cannot change its account. */
 function refuseUnless(relation: Relation, { object, name, specified }: Division): void {
   if (relation === "same") return;
-  const { id } = object.status ?? {};
-  const undo =
-    name !== ""
-      ? `set accountRef: {name: ${name}}`
-      : object.spec.accountRef
-        ? "remove accountRef, where no GatewayAccount is named default"
-        : "have no GatewayAccount named default in this namespace";
-  if (relation === "unknown") {
-    const whose = specified === "" ? "of the operator" : `of GatewayAccount "${specified}"`;
-    throw new Waiting(
-      "AccountNotReady",
-      `Set the API key ${whose}: until then it is unknown whether its account has ${id}. Or ${undo}`,
-    );
-  }
-  throw new Blocked(
-    "AccountMismatch",
-    `To keep ${id}, ${undo}; or recreate this object in the other account: ${object.spec.accountRef ? "accountRef" : "its default"} has changed`,
-  );
+  const left = { id: object.status?.id ?? "", from: name, isSpecified: object.spec.accountRef !== undefined };
+  throw relation === "unknown" ? accountUncertain({ ...left, to: specified }) : accountLeft(left);
 }
 
 /** Changes when a person edits or annotates the GatewayAccount. */

@@ -207,10 +207,7 @@ function keyOptionsOf(own: Own, { proved }: Credentials, isConfirmed: boolean): 
     },
     wasRecorded: (digest) => wasRecorded([...members], digest, options),
     record: (digest, which) => record([...members], digest, which, options),
-    wayOut: () =>
-      label() === ""
-        ? "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true"
-        : `set the annotation reconcile-requested-at on GatewayAccount "${label().split("/")[1]}"`,
+    confirmedOn: () => label().split("/")[1] ?? "",
     onProblem: (exists) => {
       const { problem } = shared().account.keyProof;
       if (exists) log.warn({ account: label(), problem }, "Stopped changes: the API key is not proved");

@@ -1,5 +1,7 @@
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
-import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import { baseURLInvalid, baseURLMissing, hostNotAllowed } from "../../objects/errors/account.ts";
+import { keyMissing, secretMissing } from "../../objects/errors/spec.ts";
+import type { Waiting } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 
@@ -30,20 +32,6 @@ export interface AccountKey {
   readonly apiKey: string;
 }
 
-/** The host that a GatewayAccount names is not allowed. */
-export class HostNotAllowed extends Blocked {
-  readonly host: string;
-  constructor(host: string) {
-    super("InvalidSpec", `Ask for ${host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`);
-    this.host = host;
-  }
-}
-
-/** There is no Secret with the key. */
-class KeyMissing extends Waiting {
-  readonly code = KEY_MISSING;
-}
-
 /**
  * Where the API key of a GatewayAccount is sent. Throws Blocked for a host that is not allowed, or if none is known.
  * Otherwise, anybody who may create a GatewayAccount could have any Secret of the namespace sent to any host, by the
@@ -54,13 +42,12 @@ export function allowedBaseURL({ spec, status }: AccountKeyObject, allowed: Allo
   const accepted = trustsStatus ? status?.baseURL : undefined;
   const own = allowed.baseURL ?? accepted;
   const baseURL = spec.baseURL ?? own;
-  if (baseURL === undefined)
-    throw new Blocked("InvalidSpec", "Set spec.baseURL: the address of the service is not known");
+  if (baseURL === undefined) throw baseURLMissing({});
   const origin = originOf(baseURL);
   if (baseURL === accepted || (own !== undefined && origin === parseBaseURL(own).origin)) return baseURL;
   const { host, protocol } = new URL(origin);
   if (allowedHosts.some((one) => URL.parse(`${protocol}//${one}`)?.host === host)) return baseURL;
-  throw new HostNotAllowed(host);
+  throw hostNotAllowed({ host });
 }
 
 /**
@@ -76,18 +63,20 @@ export async function readAccountKey(
   const baseURL = allowedBaseURL(object, allowed);
   const { name, key } = object.spec.apiKeySecretRef;
   const secret = await read(object.metadata.namespace ?? "", name);
-  const refers = "spec.apiKeySecretRef refers to it";
-  if (!secret) throw new KeyMissing("SecretNotReady", `Create Secret "${name}" in this namespace: ${refers}`);
+  const field = "spec.apiKeySecretRef";
+  if (!secret) throw withoutKey(secretMissing({ name, field }));
   const apiKey = secret.data[key];
-  if (!apiKey) throw new KeyMissing("SecretNotReady", `Add key "${key}" to Secret "${name}": ${refers}`);
+  if (!apiKey) throw withoutKey(keyMissing({ name, key, field }));
   return { baseURL, apiKey };
 }
+
+const withoutKey = (error: Waiting): Waiting => Object.assign(error, { code: KEY_MISSING });
 
 /** The pattern in the CRD also accepts some text that is no URL, so it is parsed here. */
 function originOf(baseURL: string): string {
   try {
     return parseBaseURL(baseURL).origin;
   } catch (error) {
-    throw new Blocked("InvalidSpec", `Correct spec.baseURL: ${(error as Error).message}`, { cause: error });
+    throw baseURLInvalid({ problem: (error as Error).message }, { cause: error });
   }
 }

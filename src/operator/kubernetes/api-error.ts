@@ -1,4 +1,5 @@
-import { Blocked, isReconcileError, Outdated, Retry } from "../../objects/reconcile-error.ts";
+import { apiAwaited, rightMissing, writeRefused, writeTooLarge } from "../../objects/errors/kubernetes.ts";
+import { isReconcileError, Outdated } from "../../objects/reconcile-error.ts";
 import { isConflict, isFailedTest, isUnreachable, KubeError } from "../../runtime/connection/errors.ts";
 
 /** How an answer of the API server may be told. */
@@ -16,25 +17,15 @@ const REFUSED_SECONDS = 300;
 export function toReconcileError(error: unknown, telling: Telling = {}): unknown {
   if (isReconcileError(error)) return error;
   if (isConflict(error) || isFailedTest(error)) return new Outdated("the object has changed", { cause: error });
-  if (isUnreachable(error)) return waiting(error, error.message);
+  if (isUnreachable(error)) return apiAwaited({ answer: error.message }, { cause: error });
   if (!(error instanceof KubeError)) return error;
   const { what = "the object" } = telling;
-  const words = wordsOf(error, telling);
-  if (isOutOfRoom(error)) return refused(error, `Make ${what} smaller: ${words}. ${ROOM}`);
-  if (isMissingRight(error))
-    return new Retry("Forbidden", `Grant the operator's service account the right: ${words}`, { cause: error });
-  if (isTemporary(error)) return waiting(error, words);
-  return refused(error, `Correct ${what}, or what refuses to let it be written: ${words}`);
+  const answer = wordsOf(error, telling);
+  const [soon, later] = [{ cause: error }, { cause: error, afterSeconds: REFUSED_SECONDS }];
+  if (isOutOfRoom(error)) return writeTooLarge({ what, answer }, later);
+  if (isMissingRight(error)) return rightMissing({ answer }, soon);
+  return isTemporary(error) ? apiAwaited({ answer }, soon) : writeRefused({ what, answer }, later);
 }
-
-const waiting = (cause: Error, words: string): Retry =>
-  new Retry("Pending", `Waiting for the Kubernetes API: ${words}`, { cause });
-
-const refused = (cause: Error, message: string): Blocked =>
-  new Blocked("WriteRefused", message, { cause, afterSeconds: REFUSED_SECONDS });
-
-/** What of an object usually takes the room that the operator needs. */
-const ROOM = "Annotations of other tools often take the most";
 
 /**
  * The limits of the API server: on all annotations together, on a request, and on what etcd stores. The last ones come

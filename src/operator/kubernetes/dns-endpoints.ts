@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { dnsEndpointNotOwn } from "../../objects/errors/kubernetes.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Blocked, isReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { isReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import type { DNSEndpointContent } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import {
@@ -42,8 +43,7 @@ export async function writeDNSEndpoint(
     const before = await read(client, object);
     if (before && isSame(before, wanted)) return;
     if (before && !isWrittenFor(object, before)) {
-      const { name } = before.metadata;
-      throw new Blocked(REASON, `Rename this object: DNSEndpoint "${name}" exists and is not this object's`);
+      throw dnsEndpointNotOwn({ name: before.metadata.name });
     }
     // Without force, a DNSEndpoint that somebody else creates at the same moment is a conflict.
     const uid = before?.metadata.uid;

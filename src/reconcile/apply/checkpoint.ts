@@ -1,8 +1,9 @@
 import type { Remote } from "../../gateway/resource.ts";
+import { createUnderWay, updateUnderWay } from "../../objects/errors/change.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { SecretVersion, Status } from "../../objects/object.ts";
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
-import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import { areSameVersions, keptWhileSending } from "../../objects/secret-versions.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -60,9 +61,9 @@ export async function checkpointMark(context: ReconcileContext, remote: Remote, 
  * Outdated if the object is gone. If somebody has edited the object meanwhile, the reconcile goes on with the object as
  * it was.
  */
-export async function checkpointCreated(context: ReconcileContext, message: string): Promise<void> {
+export async function checkpointCreated(context: ReconcileContext, step: string): Promise<void> {
   const { conditions, observedGeneration, columns } = context.object.status ?? {};
-  const error = new Waiting("Creating", message);
+  const error = createUnderWay({ step });
   const next = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
   const fields = Object.entries({ ...next, conditions, observedGeneration, columns });
   const status = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
@@ -81,9 +82,9 @@ async function writeCheckpoint(context: ReconcileContext, status: Status): Promi
 }
 
 /** Writes the id of the remote into the status and throws Outdated. The next reconcile continues from there. */
-export async function checkpointID(context: ReconcileContext, message: string): Promise<never> {
+export async function checkpointID(context: ReconcileContext, step: string): Promise<never> {
   const { kind, object, cluster } = context;
-  const error = new Waiting("Updating", message);
+  const error = updateUnderWay({ step });
   const status = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
   await cluster.writeStatus(kind, object, status);
   // The next reconcile knows nothing of what this one has found.

@@ -9,11 +9,13 @@ import {
   mayBeCarriedOut,
 } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
+import { createNotRecorded } from "../../objects/errors/change.ts";
+import { nameTaken } from "../../objects/errors/ownership.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { intentOf, sendWindowMs } from "../../objects/intent.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { createIn, isMarkOf, metadataWithMark, ownerMarkOf } from "../../objects/ownership.ts";
-import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import { type Body, createDefaults } from "../../schema/wire/request.ts";
 import {
   changeOptions,
@@ -66,10 +68,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
   if (elapsed > sendWindowMs(account.deadlineMs)) {
     context.record.recordFutileCreate(creation);
-    throw new Retry(
-      "Creating",
-      "Waiting to try again, no action is needed: recording the create took longer than it may",
-    );
+    throw createNotRecorded({});
   }
   const body = createBodyOf(context, desired.body, creation);
   const sending = { remotes, body, create: creation, options: changeOptions(context, desired) };
@@ -216,8 +215,5 @@ async function adoptNamed(
   context.record.recordFutileCreate(create);
   await refuseOtherHolder(context, remote.id);
   refuseForeignMark(context, remote);
-  const way = context.cluster.mayAdopt(context.object)
-    ? `To take over ${remote.id}, add to the spec: adopt: {id: ${remote.id}}`
-    : `Choose another name, or see AdoptionNotAllowed to take over ${remote.id}, which has this one`;
-  throw new Blocked("AlreadyExists", way, { cause: error });
+  throw nameTaken({ id: remote.id, mayAdopt: context.cluster.mayAdopt(context.object) }, { cause: error });
 }

@@ -1,17 +1,17 @@
 import { type GatewayError, isGatewayError, isUnanswered, isUnsupported } from "../../gateway/errors.ts";
-import { Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { turnAwaited, usersGoing } from "../../objects/errors/deletion.ts";
+import { deleteRefused } from "../../objects/errors/service.ts";
 import { creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseDeletionInMassLoss } from "../decide/mass-loss.ts";
 import {
   type DeletionRefusal,
-  deleteUnsupported,
   Permit,
   permitDeletion,
+  refusalToDelete,
   type WayToDelete,
 } from "../decide/may-delete.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
 import { hasRecords } from "../features.ts";
-import { StillUsed } from "../use/in-use.ts";
 import { refusedAsInUse } from "../use/refusal.ts";
 import { emptyRemote } from "./empty-remote.ts";
 
@@ -29,11 +29,11 @@ export async function deleteRemote(
   const { account, kind } = context;
   const permit = await permitDeletion(context, { id, way });
   if (!(permit instanceof Permit)) {
-    if (permit.error instanceof StillUsed && permit.error.isCycle) await emptyRemote(context, id);
+    if (usersGoing.valuesOf(permit.error)?.isCycle) await emptyRemote(context, id);
     return permit;
   }
   if (account.operations.mayTry(kind.resource, "delete") && !(await sendInTurn(context, permit, way)))
-    return { check: "operationExists", error: deleteUnsupported(context, id, way) };
+    return { check: "operationExists", error: refusalToDelete(context, id, way) };
   context.changes.push({ type: "Deleted", id });
   return undefined;
 }
@@ -68,25 +68,19 @@ function accepted({ account, kind }: ReconcileContext): true {
   return true;
 }
 
-/** Thrown when as many remotes as may be were deleted within the last minute. */
-export class WaitingForTurn extends Waiting {}
-
 const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =>
   (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
 function waitForTurn({ account: { deleteLimiter }, object }: ReconcileContext, id: string): void {
   const seconds = deleteLimiter.secondsUntilTurn(id, object.metadata.namespace);
   if (seconds === 0) return;
-  const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE, in the chart gateway.maxDeletesPerMinute)`;
-  throw new WaitingForTurn("Deleting", message, { afterSeconds: seconds });
+  throw turnAwaited({ perMinute: deleteLimiter.perMinute }, { afterSeconds: seconds });
 }
 
 /** No edit of the spec can make a refused deletion succeed, so this is Retry and not Blocked. */
 function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
   if (error.kind !== "refused" || error.status === 401 || error.status === 403) return error;
-  const words = error.serviceMessage ?? error.message;
-  const message = `Check the state of the service: it refuses to delete this ${kind.resource.title}: ${words}`;
-  return new Retry("UnexpectedResponse", message, { cause: error });
+  return deleteRefused({ title: kind.resource.title, answer: error.serviceMessage ?? error.message }, { cause: error });
 }
 
 /**

@@ -1,9 +1,13 @@
 import { switchProblem } from "../../objects/annotations.ts";
+import { foreignFinalizers, keyUsed, leftBehind } from "../../objects/errors/deletion.ts";
+import { annotationUnclear } from "../../objects/errors/kubernetes.ts";
+import { takeoverAwaited } from "../../objects/errors/ownership.ts";
+import { sentence } from "../../objects/errors/sentence.ts";
 import { isNamedBySpec } from "../../objects/identity.ts";
 import { openCreateOf } from "../../objects/intent.ts";
 import { hasFinalizer, isOrphan, isUninstalling, type ManagedObject, releasedTo } from "../../objects/object.ts";
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
-import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, isReconcileError, type ReconcileError } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
 import { withArticle } from "../../schema/nouns.ts";
@@ -22,11 +26,11 @@ import { keepRecords } from "../dns/withdraw.ts";
 import { hasOutput, hasRecords, isOfModules } from "../features.ts";
 import { findRemote } from "../find/find.ts";
 import { findInterruptedCreate, findSuccessor, refuseUnsettled } from "../find/ways/by-create.ts";
-import { UnreadableKind } from "../unseen.ts";
-import { namesOf, remainingUsers, StillUsed, sentence } from "../use/in-use.ts";
-import { KeyStillUsed } from "../use/key-in-use.ts";
+import { isOfUnread } from "../unseen.ts";
+import { namesOf, remainingUsers, usersIn } from "../use/in-use.ts";
 import { recordAllModulesLeft, recordLeftModules } from "../use/left-modules.ts";
 import { recordLostToken } from "../use/token-records.ts";
+import type { User } from "../use/users.ts";
 import { deleteRemote } from "./delete-remote.ts";
 import { releaseModules } from "./modules/release-modules.ts";
 import { keepOutputSecret } from "./output-secret.ts";
@@ -76,7 +80,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
 function refuseUnclear({ object, cluster }: ReconcileContext): void {
   const problem = switchProblem(object, "orphan");
   if (problem === undefined) return;
-  if (!cluster.isUnfinalized(object)) throw new Blocked("InvalidAnnotation", problem);
+  if (!cluster.isUnfinalized(object)) throw annotationUnclear({ problem });
   const note = `Left ${object.status?.id ?? "what may be there"} in the account: the annotation ${annotations.orphan} may mean yes, and the object is gone`;
   cluster.emit(object, { type: "Warning", reason: "InvalidAnnotation", action: "Delete", note });
 }
@@ -112,10 +116,7 @@ async function retireUnrecorded(context: ReconcileContext): Promise<void> {
 async function awaitTakeover(context: ReconcileContext): Promise<void> {
   if (!isHandoverPending(context) || (await reasonNotToWait(context)) !== undefined) return;
   const { kind, object } = context;
-  throw new Waiting(
-    "Released",
-    `Look at ${kind.kind} ${releasedTo(object)}: it has not taken ${object.status?.id} over yet`,
-  );
+  throw takeoverAwaited({ kind: kind.kind, to: releasedTo(object) ?? "", id: object.status?.id ?? "" });
 }
 
 function reportAccountOrphaned({ cluster, object, kind }: ReconcileContext): void {
@@ -134,13 +135,7 @@ const GARBAGE_COLLECTOR_FINALIZERS: readonly string[] = ["foregroundDeletion", "
 function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
   const others = finalizers.filter((name) => !GARBAGE_COLLECTOR_FINALIZERS.includes(name));
   if (others.length === 0) return;
-  throw new Waiting(
-    "Deleting",
-    `Ask who has set these finalizers, nothing else holds this object: ${others.join(", ")}`,
-    {
-      afterSeconds: FOREIGN_FINALIZERS_SECONDS,
-    },
-  );
+  throw foreignFinalizers({ finalizers: others }, { afterSeconds: FOREIGN_FINALIZERS_SECONDS });
 }
 
 /** When a CRD is deleted, Kubernetes deletes all its objects, which may be a mistake. So then no remote is deleted. */
@@ -180,27 +175,22 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
 
 /** `own`: the remote that the object has. The others are those that it has replaced. */
 async function deleteEach(context: ReconcileContext, own: string | undefined, ids: readonly string[]): Promise<void> {
-  const leftBehind: LeftBehind[] = [];
+  const stays: ReconcileError[] = [];
   for (const id of ids) {
     const outcome = await deleteOrLeave(context, id, id === own ? "ended" : "replaced");
-    if (outcome instanceof LeftBehind) leftBehind.push(outcome);
+    if (isReconcileError(outcome)) stays.push(outcome);
     else if (id !== own) forgetRetired(context, id);
     if (outcome === "deleted") tellUnseenUsers(context, id);
   }
-  if (leftBehind[0]) throw leftBehind[0];
+  if (stays[0]) throw stays[0];
 }
 
 /**
  * The remote will stay in the account. The command `uninstall` waits for this error, prints it, and then sets the
  * annotation orphan. Once the object is gone, nobody could say whether its remote was deleted.
  */
-class LeftBehind extends Waiting {
-  constructor(id: string, why: string) {
-    super("LeftBehind", `Leaving ${id} in the account: ${why}, and the operator is being uninstalled`, {
-      afterSeconds: LEFT_BEHIND_SECONDS,
-    });
-  }
-}
+const staysBehind = (what: string, why: string): ReconcileError =>
+  leftBehind({ what, why }, { afterSeconds: LEFT_BEHIND_SECONDS });
 
 /**
  * Warns of users that no list shows, such as routes. They are read only if an object names them or has left modules on
@@ -226,10 +216,10 @@ async function reasonNotToWait({ cluster, object }: ReconcileContext): Promise<s
  */
 async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<undefined> {
   const { object, cluster, kind } = context;
-  if (!isReconcileError(error) || error.reason !== "OwnershipConflict" || error instanceof UnreadableKind) throw error;
+  if (!isReconcileError(error) || error.reason !== "OwnershipConflict" || isOfUnread(error)) throw error;
   const goes = await reasonNotToWait(context);
   const [what, why] = [nameOfRemote(object, kind), "the owner in its metadata is another"];
-  if (goes === undefined) throw isUninstalling(object) ? new LeftBehind(what, why) : error;
+  if (goes === undefined) throw isUninstalling(object) ? staysBehind(what, why) : error;
   const note = `Left ${what} in the account: ${why}, and ${goes}`;
   cluster.emit(object, { type: "Warning", reason: error.reason, action: "Delete", note });
 }
@@ -243,7 +233,7 @@ async function deleteOrLeave(
   context: ReconcileContext,
   id: string,
   way: "ended" | "replaced",
-): Promise<"deleted" | "left" | LeftBehind> {
+): Promise<"deleted" | "left" | ReconcileError> {
   try {
     const refusal = await deleteRemote(context, id, way);
     if (!refusal) return "deleted";
@@ -254,7 +244,7 @@ async function deleteOrLeave(
     const why = isReconcileError(error) ? await reasonToLeave(context, error) : undefined;
     if (why === undefined) throw error;
     const goes = await reasonNotToWait(context);
-    if (goes === undefined) return new LeftBehind(id, why);
+    if (goes === undefined) return staysBehind(id, why);
     const note = `Left ${id} in the account: ${why}, and ${goes}`;
     const { reason } = error as ReconcileError;
     context.cluster.emit(context.object, { type: "Warning", reason, action: "Delete", note });
@@ -271,21 +261,23 @@ async function reasonToLeave(context: ReconcileContext, error: ReconcileError): 
   const isRefused = error.reason === "InUse" || error.reason === "DeleteUnsupported" || error instanceof Blocked;
   if (!isRefused && !isUsedElsewhere(error, object)) return undefined;
   if (!isUninstalling(object) && (await reasonNotToWait(context)) === undefined) return undefined;
-  if (error instanceof StillUsed) return lastingUse(context, error);
-  if (error instanceof KeyStillUsed) return `${error.users} uses it`;
+  const users = usersIn(error);
+  if (users) return lastingUse(context, users);
+  const key = keyUsed.valuesOf(error);
+  if (key) return `${key.users} uses it`;
   if (error.reason === "DeleteUnsupported") return `the service cannot delete ${withArticle(kind.resource.title)}`;
   if (error.reason === "Forbidden") return "the API key may not read what uses it";
   if (waitedMs(context) <= UNSEEN_USER_MS) return undefined;
-  return error instanceof UnreadableKind
+  return isOfUnread(error)
     ? "not all objects that may use it can be read"
     : `the service refuses to delete it (${error.message})`;
 }
 
 const isUsedElsewhere = (error: ReconcileError, { metadata }: ManagedObject): boolean =>
-  error instanceof StillUsed && error.users.some(({ object }) => object?.metadata.namespace !== metadata.namespace);
+  usersIn(error)?.some(({ object }) => object?.metadata.namespace !== metadata.namespace) === true;
 
-async function lastingUse(context: ReconcileContext, error: StillUsed): Promise<string | undefined> {
-  const lasting = await remainingUsers(context, error.users);
+async function lastingUse(context: ReconcileContext, users: readonly User[]): Promise<string | undefined> {
+  const lasting = await remainingUsers(context, users);
   if (lasting.length === 0) return undefined;
   return sentence("", namesOf(lasting, context.object), lasting.length > 1 ? " use it and stay" : " uses it and stays");
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Remote } from "../../gateway/resource.ts";
+import { secretChanged } from "../../objects/errors/spec.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
 import type { SecretOwnership, SecretValue } from "../cluster.ts";
 import {
@@ -146,11 +146,7 @@ function refuseChanged(
 ): void {
   const digest = annotations[secretAnnotations.digest];
   if (digest === undefined || digest === digestOf(value)) return;
-  throw new Blocked(
-    "SecretNotReady",
-    `Put the former value back into key "${key}" of Secret "${name}", or delete the Secret to get a new ` +
-      `${kind.resource.title}: somebody has changed the value`,
-  );
+  throw secretChanged({ name, key, title: kind.resource.title });
 }
 
 async function readFormerSecret(context: OutputContext): Promise<NamedSecret | undefined> {

@@ -1,5 +1,6 @@
 import { isForbidden, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
+import { turnAwaited } from "../../objects/errors/deletion.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
 import { isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
@@ -10,7 +11,7 @@ import { isEntry } from "../features.ts";
 import { leaveEntry } from "../use/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
-import { deleteRemote, WaitingForTurn } from "./delete-remote.ts";
+import { deleteRemote } from "./delete-remote.ts";
 
 /** How long a replaced remote waits before it is looked at again. */
 const STILL_USED = { base: 2, cap: 300, jitter: 0 };
@@ -74,10 +75,8 @@ function refusalOf(error: unknown): ReconcileError {
 function tryLater({ record, cluster, object }: ReconcileContext, id: string, error: ReconcileError): void {
   const { afterSeconds = 1, cause } = error;
   const delay = error instanceof Waiting && cause === undefined ? STILL_USED : REFUSED;
-  record.deferDelete(
-    id,
-    error instanceof WaitingForTurn ? { base: afterSeconds, cap: afterSeconds, jitter: 0 } : delay,
-  );
+  const isTurn = turnAwaited.valuesOf(error) !== undefined;
+  record.deferDelete(id, isTurn ? { base: afterSeconds, cap: afterSeconds, jitter: 0 } : delay);
   const isRefusedByService = isGatewayError(cause) || error.reason === "DeleteUnsupported";
   // A user that cannot be seen may still use the remote.
   if (error instanceof Waiting || !isRefusedByService) return;

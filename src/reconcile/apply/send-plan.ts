@@ -1,13 +1,14 @@
 import { isCreatable } from "../../account/remotes/remotes.ts";
 import { isGatewayError, isNotFound, isUnsupported, mayBeCarriedOut } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { CHANGE_REFUSED, reconcileErrorOf } from "../../objects/map-error.ts";
+import { changeRefused } from "../../objects/errors/service.ts";
+import { reconcileErrorOf } from "../../objects/map-error.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
 import { canBeRecreated } from "../../schema/common.ts";
 import { withoutExclusions } from "../../schema/wire/compare.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { changeOptions, type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
-import { remoteMissing } from "../decide/conflicts.ts";
+import { missingRemote } from "../decide/conflicts.ts";
 import type { Desired } from "../desired/desired.ts";
 import { type Plan, specFields } from "../desired/plan.ts";
 import { checkpointMark, checkpointUpdate } from "./checkpoint.ts";
@@ -71,7 +72,7 @@ async function sendUpdate(
     account.operations.accepted(kind.resource, "update");
     return updated;
   } catch (error) {
-    if (isNotFound(error) && !isCreatable(remotes)) throw remoteMissing(context, id, error);
+    if (isNotFound(error) && !isCreatable(remotes)) throw missingRemote(context, id, error);
     const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;
@@ -97,10 +98,7 @@ function refusedChange({ kind }: ReconcileContext, { undocumented, fields }: Pla
   const refusal = isGatewayError(error) ? reconcileErrorOf(error) : undefined;
   if (!isGatewayError(error) || !(refusal instanceof Blocked) || refusal.reason !== "InvalidSpec") return undefined;
   if (undocumented.length === 0 || !canBeRecreated(kind)) return refusal;
-  const text = error.serviceMessage ?? error.message;
-  return new Blocked(
-    "UpdateUnsupported",
-    `Correct ${specFields(fields)}, or ${kind.naturalKey ? "delete this object and create it again" : `set replacement: Recreate to delete the ${kind.resource.title} and create it again`}: ${CHANGE_REFUSED}: ${text}`,
-    { cause: error },
-  );
+  const title = kind.naturalKey ? undefined : kind.resource.title;
+  const answer = error.serviceMessage ?? error.message;
+  return changeRefused({ fields: specFields(fields), title, answer }, { cause: error });
 }

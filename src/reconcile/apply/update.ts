@@ -1,4 +1,5 @@
 import { type Remote, updateMembers } from "../../gateway/resource.ts";
+import { answerDiffers, fieldImmutable, replacementRequired, updateRefused } from "../../objects/errors/change.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import {
   canBeMarked,
@@ -9,9 +10,8 @@ import {
   ownerOf,
   withOwnerMark,
 } from "../../objects/ownership.ts";
-import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
+import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
-import { withArticle } from "../../schema/nouns.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -177,10 +177,7 @@ function checkAnswer(
   const rounds = context.record.corrections.record(context.object, sent.fields, drifted || !isEmpty(remaining));
   if (isEmpty(remaining)) return remote;
   context.state.remote = remote;
-  if (rounds < ROUNDS) {
-    const message = `Sending again: the service answered with other values for ${specFields(remaining.fields)}`;
-    throw new Retry("Updating", message);
-  }
+  if (rounds < ROUNDS) throw answerDiffers({ fields: specFields(remaining.fields) });
   reportDrift(context, remaining, "RemoteNormalises");
   return remote;
 }
@@ -355,7 +352,7 @@ async function replaceOrBlock(
   refuseUntilUnsupported(context, needed);
   if (kind.replacement === "CreateFirst")
     return checkReplacement(context, desired, await replace(context, desired, remote));
-  if (object.spec.replacement !== "Recreate") throw blocked(context, needed);
+  if (object.spec.replacement !== "Recreate") throw refusalToChange(context, needed);
   return recreateInPlace(context, desired, remote, needed);
 }
 
@@ -377,11 +374,8 @@ function refuseUntilUnsupported(context: ReconcileContext, { frozen, undocumente
   const { kind, account } = context;
   if (frozen.length > 0 || (undocumented.length > 0 && !account.operations.triesUndocumented)) return;
   if (account.operations.of(kind.resource, "update") === "unsupported" || wasReplacementRequired(context)) return;
-  throw new Retry(
-    "UpdateUnsupported",
-    `Waiting to try again, no action is needed yet: the service refuses to update ${withArticle(kind.resource.title)}`,
-    { afterSeconds: Math.max(account.operations.secondsUntilTry(kind.resource, "update"), 1) },
-  );
+  const afterSeconds = Math.max(account.operations.secondsUntilTry(kind.resource, "update"), 1);
+  throw updateRefused({ title: kind.resource.title }, { afterSeconds });
 }
 
 /**
@@ -394,17 +388,9 @@ function checkReplacement(context: ReconcileContext, desired: Desired, created: 
   return created;
 }
 
-const blocked = (context: ReconcileContext, { frozen, fields }: Plan): Blocked =>
-  frozen.length > 0 ? immutable(context, frozen) : unsupported(context, fields);
-
-const immutable = ({ kind }: ReconcileContext, frozen: readonly string[]): Blocked =>
-  new Blocked(
-    "ImmutableField",
-    `Correct ${specFields(frozen)} or create a new object: ${withArticle(kind.resource.title)} cannot change it, and the account has another value`,
-  );
-
-const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blocked =>
-  new Blocked(
-    "ReplacementRequired",
-    `Delete and recreate this object to change ${specFields(fields)}: the service cannot update ${withArticle(kind.resource.title)}`,
-  );
+function refusalToChange({ kind }: ReconcileContext, { frozen, fields }: Plan): Blocked {
+  const { title } = kind.resource;
+  return frozen.length > 0
+    ? fieldImmutable({ fields: specFields(frozen), title })
+    : replacementRequired({ fields: specFields(fields), title });
+}

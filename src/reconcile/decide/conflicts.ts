@@ -1,9 +1,16 @@
 import { isCreatable } from "../../account/remotes/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
+import {
+  adoptionNotAllowed,
+  markedByOther,
+  markUnreadable,
+  remoteMissing,
+  statusCopied,
+} from "../../objects/errors/ownership.ts";
 import { openCreateOf } from "../../objects/intent.ts";
 import { hasOwnID, isObserveOnly, isObserver, type ManagedObject, retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf, ownerTextOf } from "../../objects/ownership.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
+import type { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
 import { isHandover } from "./handover.ts";
 
@@ -92,19 +99,13 @@ export function refuseForeignMark(context: ReconcileContext, remote: Remote): Re
 /** The error when another cluster or object has marked the remote as its own. */
 export function foreignMark(context: ReconcileContext, remote: Remote): Blocked | undefined {
   if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return undefined;
+  const { id } = remote;
   const own = ownerMarkOf(remote);
-  const mark = ownerTextOf(own ?? context.object.status?.owner ?? "");
-  const named = ownerOf(mark);
-  const way =
-    !named || isOfCluster(mark, context.owner)
-      ? ""
-      : ` (if ${named.cluster} was this cluster: add it to formerClusterIDs)`;
-  const owned = named
-    ? `Ask the owner to take its mark out of the metadata of ${remote.id} first: it belongs to ${mark}`
-    : `Ask who wrote it to take the owner mark out of the metadata of ${remote.id} first: ${JSON.stringify(mark)} names no object`;
-  const what =
-    own === undefined ? `Create this object anew: its status was copied from ${mark}, which has ${remote.id}` : owned;
-  return new Blocked("OwnershipConflict", `${what}${way}`);
+  const owner = ownerTextOf(own ?? context.object.status?.owner ?? "");
+  const named = ownerOf(owner);
+  const marked = { id, owner, cluster: isOfCluster(owner, context.owner) ? undefined : named?.cluster };
+  if (own === undefined) return statusCopied(marked);
+  return named ? markedByOther(marked) : markUnreadable({ id, mark: owner });
 }
 
 /**
@@ -112,16 +113,13 @@ export function foreignMark(context: ReconcileContext, remote: Remote): Blocked 
  * object keeps what it has. Rights in Kubernetes end at the namespace, but the account does not.
  */
 export function refuseAdoption(context: ReconcileContext, what: string): void {
-  const error = adoptionNotAllowed(context, what);
+  const error = refusalToAdopt(context, what);
   if (error) throw error;
 }
 
-export function adoptionNotAllowed({ cluster, object }: ReconcileContext, what: string): Blocked | undefined {
+export function refusalToAdopt({ cluster, object }: ReconcileContext, what: string): Blocked | undefined {
   if (cluster.mayAdopt(object) || isObserveOnly(object)) return undefined;
-  return new Blocked(
-    "AdoptionNotAllowed",
-    `Ask the administrator of the operator to set adoption.namespaces: ["${object.metadata.namespace}"], or ["*"] for a cluster with one team: this namespace may not take over ${what}`,
-  );
+  return adoptionNotAllowed({ namespace: object.metadata.namespace, what });
 }
 
 /** Whether no other object has this remote or is about to get it. Objects that only observe it do not count. */
@@ -145,12 +143,8 @@ export function newestOf(
 }
 
 /** The operator may not, or cannot, create the remote. `what`: its id, or its name. */
-export function remoteMissing(context: ReconcileContext, what: string, cause?: Error): Blocked {
+export function missingRemote(context: ReconcileContext, what: string, cause?: Error): Blocked {
   const { kind, object } = context;
-  const missing = `the account has no ${kind.resource.title} ${what}`;
-  const message =
-    isObserveOnly(object) || !isCreatable(remotesOf(context))
-      ? `Correct the spec, or delete this object: ${missing}, and the operator does not create it`
-      : `Set driftPolicy: Correct to have it created again, or delete this object: ${missing}`;
-  return new Blocked("RemoteMissing", message, { cause });
+  const mayCreate = !isObserveOnly(object) && isCreatable(remotesOf(context));
+  return remoteMissing({ title: kind.resource.title, what, mayCreate }, { cause });
 }

@@ -1,3 +1,4 @@
+import { heldByOther, notReleased } from "../../objects/errors/ownership.ts";
 import { isNamedBySpec, setsNoModule } from "../../objects/identity.ts";
 import {
   isDeleting,
@@ -11,7 +12,7 @@ import {
   retiringIDs,
 } from "../../objects/object.ts";
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
+import type { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { unseenHolder } from "../unseen.ts";
@@ -45,10 +46,9 @@ export async function holdingOther(context: ReconcileContext, id: string): Promi
 }
 
 function conflictWith(context: ReconcileContext, other: ManagedObject, id: string): Blocked {
-  const has = `${context.kind.kind} ${nameOf(other)}, which has ${id}`;
-  const isAsked = context.object.spec.adopt?.from === nameOf(other);
-  const message = isAsked ? wayToRelease(context, other, has) : `Delete this object, or ask for a release by ${has}`;
-  return new Blocked("OwnershipConflict", message);
+  const held = { id, kind: context.kind.kind, holder: nameOf(other) };
+  const isAsked = context.object.spec.adopt?.from === held.holder;
+  return isAsked ? notReleased({ ...held, ...whyNotReleased(context, other) }) : heldByOther(held);
 }
 
 /** Call it before this object takes what it does not hold. Throws UnreadableKind while an unseen object may hold it. */
@@ -58,11 +58,10 @@ export function refuseUnreadableHolder(context: ReconcileContext, id: string, re
 }
 
 /** When the spec names the object that has the remote, but that object does not hand it over yet. */
-function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObject, has: string): string {
-  if (!cluster.shareAccount(object, other)) return `Use the account of ${has}`;
-  return releasedTo(other) === nameOf(object)
-    ? `Wait until nothing is left to delete of what was replaced by ${has}`
-    : `Set the annotation tunnelgateway.dev/release-to: ${nameOf(object)} on ${has}`;
+function whyNotReleased({ object, cluster }: ReconcileContext, other: ManagedObject) {
+  const name = nameOf(object);
+  if (!cluster.shareAccount(object, other)) return { why: "otherAccount", name } as const;
+  return { why: releasedTo(other) === name ? "replacing" : "unasked", name } as const;
 }
 
 /** The other object that holds the remote. Undefined: this object holds it, or no object does. */

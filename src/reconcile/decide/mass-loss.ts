@@ -1,7 +1,8 @@
 import { type Loss, type MissingRemote, RECHECK_DELAYS } from "../../account/mass-loss-guard.ts";
+import { massLoss, namedAccount } from "../../objects/errors/account.ts";
 import { listedID } from "../../objects/identity.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
+import type { Blocked } from "../../objects/reconcile-error.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
 import { objectsInAccount, type ReconcileContext } from "../context.ts";
 
@@ -113,14 +114,7 @@ const credentialsOf = ({ object, accountName }: ReconcileContext): string =>
 function mismatch(context: ReconcileContext, { missing, total }: Loss, afterSeconds?: number): Blocked {
   const suspect = suspectOf(context);
   if (suspect.id !== "") context.account.lossGuard.suspect(suspect, { missing, total });
-  const way = context.accountName
-    ? `set the annotation reconcile-requested-at on GatewayAccount "${context.accountName}"`
-    : "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true";
-  return new Blocked(
-    "AccountMismatch",
-    `Check the API key: ${missing} of ${total} remotes are not in its account. If they were deleted there, ${way}`,
-    afterSeconds === undefined ? {} : { afterSeconds },
-  );
+  return massLoss({ missing, total, object: namedAccount(context.accountName) }, { afterSeconds });
 }
 
 /** The remote that is read to see whether it is back. An entry cannot be read alone, so its parent is. */

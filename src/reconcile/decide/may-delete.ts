@@ -1,8 +1,7 @@
 import type { RequestOptions } from "../../account/requests/calls.ts";
-import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
-import { annotations } from "../../schema/contract.ts";
+import { deleteNotTaken, deleteUnsupported, wantedByOther } from "../../objects/errors/deletion.ts";
+import { Outdated, type ReconcileError } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
-import { withArticle } from "../../schema/nouns.ts";
 import { assertSameAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { hasOutput, isEntry, isOfModules } from "../features.ts";
 import { unseenHolder, unseenUser } from "../unseen.ts";
@@ -73,9 +72,7 @@ export const mayDelete: readonly Check<Deletion, Name>[] = [
       const isWanted = fields
         ? isOfModules(context) && modulesWantedByOthers(context, id).some((field) => fields.includes(field))
         : isEntry(context) && isKeptForOthers(context, id);
-      return isWanted
-        ? new Waiting("InUse", `Leaving ${id}: another object wants it, or somebody added it by hand`)
-        : undefined;
+      return isWanted ? wantedByOther({ id }) : undefined;
     },
   },
   {
@@ -102,7 +99,7 @@ export const mayDelete: readonly Check<Deletion, Name>[] = [
       if (account.operations.mayTry(kind.resource, "delete")) return undefined;
       // A person may have deleted it by hand.
       const isThere = (await remotesOf(context).read(id, requestOptions(context))) !== undefined;
-      return isThere ? deleteUnsupported(context, id, way) : undefined;
+      return isThere ? refusalToDelete(context, id, way) : undefined;
     },
   },
 ];
@@ -189,17 +186,9 @@ export async function ensureDeletable(context: ReconcileContext, deletion: Delet
  * The error when the service has no operation that deletes such a remote. A single refusal may come from a gateway in
  * maintenance, so it is Retry until that is certain, and then Blocked.
  */
-export function deleteUnsupported({ account, kind }: ReconcileContext, id: string, way: WayToDelete): ReconcileError {
-  const title = withArticle(kind.resource.title);
-  if (account.operations.of(kind.resource, "delete") === "unsupported")
-    return new Blocked("DeleteUnsupported", `${byHand(id, way)} delete ${title}`);
-  const message = `Waiting to try again, no action is needed yet: the service refuses to delete ${title}`;
+export function refusalToDelete({ account, kind }: ReconcileContext, id: string, way: WayToDelete): ReconcileError {
+  const { title } = kind.resource;
+  if (account.operations.of(kind.resource, "delete") === "unsupported") return deleteUnsupported({ id, way, title });
   const afterSeconds = Math.max(account.operations.secondsUntilTry(kind.resource, "delete"), 1);
-  return new Retry("DeleteUnsupported", message, { afterSeconds });
-}
-
-function byHand(id: string, way: WayToDelete): string {
-  if (way === "recreated") return `Delete ${id} by hand, and it is created anew: the service can neither update nor`;
-  const then = way === "ended" ? `, then set the annotation ${annotations.orphan}: "true"` : "";
-  return `Delete ${way === "leftover" ? "it" : id} by hand${then}: the service cannot`;
+  return deleteNotTaken({ title }, { afterSeconds });
 }

@@ -1,10 +1,10 @@
 import type { Remote } from "../../gateway/resource.ts";
+import { adoptedMissing } from "../../objects/errors/ownership.ts";
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { unseenHolder } from "../unseen.ts";
 import { type Check, firstRefusal, type Way } from "./check.ts";
-import { adoptionNotAllowed, foreignMark, seeRemoteOfOwner } from "./conflicts.ts";
+import { foreignMark, refusalToAdopt, seeRemoteOfOwner } from "./conflicts.ts";
 import { handoverSource } from "./handover.ts";
 import { earlierHolder } from "./holders.ts";
 import { readMark } from "./unlisted-marks.ts";
@@ -37,10 +37,7 @@ export const mayTake: readonly Check<Taking, Name>[] = [
     refuse: async (context, { id, found }) =>
       (found ?? (await remotesOf(context).read(id, requestOptions(context))))
         ? undefined
-        : new Blocked(
-            "RemoteMissing",
-            `Correct spec.adopt.id: the account has no ${context.kind.resource.title} ${id}`,
-          ),
+        : adoptedMissing({ title: context.kind.resource.title, id }),
   },
   {
     name: "markedByNobodyElse",
@@ -60,7 +57,7 @@ export const mayTake: readonly Check<Taking, Name>[] = [
         context.object.status?.origin === "Created" ||
         isMarkOf(ownerMarkOf(remoteOf(context, taking)), context.owner) ||
         handoverSource(context, taking.id) !== undefined;
-      return isOwn ? undefined : adoptionNotAllowed(context, taking.id);
+      return isOwn ? undefined : refusalToAdopt(context, taking.id);
     },
   },
   {

@@ -1,5 +1,6 @@
+import { secretNotOwn } from "../../objects/errors/spec.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
+import type { Blocked } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
 import type { Output } from "../../schema/define.ts";
 import type { SecretValue } from "../cluster.ts";
@@ -34,8 +35,7 @@ export async function readOwnSecret(
   return secret && { ...secret, name: to.name };
 }
 
-const notOwn = ({ name, field }: Destination): Blocked =>
-  new Blocked("SecretNotReady", `Choose another spec.${field}: Secret "${name}" exists and is not this object's`);
+const notOwn = ({ name, field }: Destination): Blocked => secretNotOwn({ name, field });
 
 export const isWrittenFor = ({ metadata }: ManagedObject, { owners, annotations }: SecretValue): boolean =>
   owners.includes(metadata.uid) || annotations[secretAnnotations.objectUID] === metadata.uid;

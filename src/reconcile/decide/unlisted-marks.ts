@@ -1,7 +1,7 @@
 import type { Collection } from "../../account/remotes/collection.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
-import { withArticle } from "../../schema/nouns.ts";
+import { marksUnlisted } from "../../objects/errors/change.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
 import { isKnownForeign } from "./conflicts.ts";
 
@@ -33,11 +33,7 @@ export async function readUnlistedMarks(
   await Promise.all(ids.map((id) => collection.readSince(id, since, requestOptions(context))));
   const left = unknown.filter(({ id }) => collection.isMarkUnknown(id)).length;
   if (unknown.length <= MOST_READ || left === 0) return;
-  throw new Waiting(
-    "Creating",
-    `Reading ${left} more of the account, one by one: its lists do not show to whom ${withArticle(context.kind.resource.title)} belongs`,
-    { afterSeconds: AGAIN_SECONDS },
-  );
+  throw marksUnlisted({ left, title: context.kind.resource.title }, { afterSeconds: AGAIN_SECONDS });
 }
 
 /**

@@ -1,11 +1,25 @@
 import type * as z from "zod";
+import {
+  configMapInvalid,
+  configMapMissing,
+  keyEmpty,
+  keyInvalid,
+  keyMissing,
+  ownerKeySet,
+  referenceAwaited,
+  referenceDeleted,
+  referenceMissing,
+  referencesInCycle,
+  referenceUnnamed,
+  secretInvalid,
+  secretMissing,
+  valueInvalid,
+} from "../../objects/errors/spec.ts";
 import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { hasOwnerKey } from "../../objects/ownership.ts";
-import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import type { Waiting } from "../../objects/reconcile-error.ts";
 import { referenceCycle, textOfCycle } from "../../objects/reference-cycle.ts";
-import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
-import { withArticle } from "../../schema/nouns.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
 import { fieldOfPath, membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
@@ -57,7 +71,7 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
  */
 function refuseOwnerKey({ spec }: ManagedObject): void {
   if (!hasOwnerKey(spec["metadata"])) return;
-  throw new Blocked("InvalidSpec", `Remove the key ${OWNER_KEY} from spec.metadata: the operator sets it itself`);
+  throw ownerKeySet({});
 }
 
 /** Throws Blocked for a text of which no rule of the schema can tell that it is none of those that it should be. */
@@ -65,7 +79,7 @@ function refuseInvalidValues({ spec: schema }: Kind, { spec }: ManagedObject): v
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const value = spec[field];
     const problem = typeof value === "string" ? traitsOf(member).problemOfValue?.(value) : undefined;
-    if (problem !== undefined) throw new Blocked("InvalidSpec", `Correct spec.${field}: ${problem}`);
+    if (problem !== undefined) throw valueInvalid({ path: field, problem });
   }
 }
 
@@ -93,19 +107,14 @@ function resolveReference(
   const kind = to.kind ?? trait.kinds[0] ?? "";
   const { name } = to;
   // A later version of the definition may have dropped the only member that a stored object has set.
-  if (name === undefined) throw new Blocked("InvalidSpec", `Set spec.${path}.name, the name of ${withArticle(kind)}`);
+  if (name === undefined) throw referenceUnnamed({ path, kind });
   const target = cluster.get(kind, object.metadata.namespace, name);
   if (!target) throw missing(cluster, { kind, name, namespace: object.metadata.namespace }, path);
-  if (target.metadata.deletionTimestamp) {
-    throw new Waiting("ReferenceNotReady", `Point spec.${path} elsewhere: ${kind} "${name}" is being deleted`);
-  }
+  if (target.metadata.deletionTimestamp) throw referenceDeleted({ path, kind, name });
   const value = target.status?.[trait.statusField];
   if (value === undefined || value === "") {
     refuseCycle(object, cluster);
-    throw new Waiting(
-      "ReferenceNotReady",
-      `Waiting for ${kind} "${name}", to which spec.${path} refers, to exist in the account`,
-    );
+    throw referenceAwaited({ path, kind, name });
   }
   return value;
 }
@@ -116,9 +125,7 @@ function resolveReference(
  */
 function refuseCycle(object: ManagedObject, cluster: Cluster): void {
   const cycle = referenceCycle(object, cluster);
-  if (!cycle) return;
-  const way = "Take one of these references out, at least until all objects exist in the account";
-  throw new Blocked("ReferenceCycle", `${way}: each waits for the next, ${textOfCycle(cycle)}`);
+  if (cycle) throw referencesInCycle({ cycle: textOfCycle(cycle) });
 }
 
 function missing(
@@ -127,11 +134,7 @@ function missing(
   path: string,
 ): Waiting {
   refuseUnseen(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`, namespace);
-  const way =
-    cluster.visibilityOf(kind, namespace) === "NotDefined"
-      ? `Install the definition of ${kind}, and create "${name}"`
-      : `Create ${kind} "${name}" in this namespace`;
-  return new Waiting("ReferenceNotReady", `${way}: spec.${path} refers to it`);
+  return referenceMissing({ path, kind, name, isDefined: cluster.visibilityOf(kind, namespace) !== "NotDefined" });
 }
 
 type SecretNeed = Extract<Need, { type: "secret" | "configMap" }>;
@@ -144,10 +147,7 @@ async function readConfigMap(
   const data = await cluster.configMap(metadata.namespace, name);
   const value = data?.[key];
   if (value) return value;
-  const what = data
-    ? `Add key "${key}" with a value to ConfigMap "${name}"`
-    : `Create ConfigMap "${name}" in this namespace`;
-  throw new Waiting("ReferenceNotReady", `${what}: spec.${path} refers to it`, { afterSeconds: 10 });
+  throw configMapMissing({ path, name, key: data && key }, { afterSeconds: 10 });
 }
 
 async function readSecrets(
@@ -162,11 +162,7 @@ async function readSecrets(
   for (const name of names) {
     const secret = await cluster.secret(object.metadata.namespace, name);
     const needed = wanted.filter((need) => need.name === name);
-    if (!secret)
-      throw new Waiting(
-        "SecretNotReady",
-        `Create Secret "${name}" in this namespace: ${fieldOfPath(needed[0]?.path ?? "")} refers to it`,
-      );
+    if (!secret) throw secretMissing({ name, field: fieldOfPath(needed[0]?.path ?? "") });
     for (const { key, path } of needed) values.set(path, keyValue(secret.data, name, key, path));
     const keys = Object.fromEntries(needed.map(({ key, path }) => [path, key]));
     secrets.push({ name, resourceVersion: secret.resourceVersion, keys });
@@ -188,7 +184,7 @@ function refuseInvalidSecrets(
       values.get(secretMemberPath(field, name)) ?? "",
     ]);
     const problem = problemOf(Object.fromEntries(data));
-    if (problem !== undefined) throw new Waiting("SecretNotReady", `Correct Secret "${spec[field]}": ${problem}`);
+    if (problem !== undefined) throw secretInvalid({ name: String(spec[field]), problem });
   }
 }
 
@@ -198,18 +194,15 @@ function refuseInvalidKeys(needs: readonly Need[], values: ReadonlyMap<string, u
     if (need.type === "reference") continue;
     const problem = need.problemOf?.(values.get(need.path) as string);
     if (problem === undefined) continue;
-    const [reason, kind] =
-      need.type === "secret" ? (["SecretNotReady", "Secret"] as const) : (["ReferenceNotReady", "ConfigMap"] as const);
-    throw new Waiting(reason, `Correct key "${need.key}" of ${kind} "${need.name}": ${problem}`);
+    const { type, name, key } = need;
+    throw (type === "secret" ? keyInvalid : configMapInvalid)({ name, key, problem });
   }
 }
 
 function keyValue(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {
   const value = data[key];
-  if (value === undefined) {
-    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": ${fieldOfPath(path)} refers to it`);
-  }
-  if (value === "") throw new Waiting("SecretNotReady", `Give key "${key}" of Secret "${name}" a value: it is empty`);
+  if (value === undefined) throw keyMissing({ name, key, field: fieldOfPath(path) });
+  if (value === "") throw keyEmpty({ name, key });
   return value;
 }
 

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { Blocked } from "../../objects/reconcile-error.ts";
+import { valueTwice } from "../../objects/errors/spec.ts";
 import type { Answer } from "../../schema/define.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { needsOf, sentPath } from "../../schema/wire/needs.ts";
@@ -23,7 +23,8 @@ export function refuseTwice(schema: z.ZodObject, spec: Answer, references: Resol
       const list = sentPath(schema, entry.path).replace(/\[\d+\]$/, "");
       const key = JSON.stringify([list, normalize([entry.value])]);
       const before = seen.get(key);
-      if (before && (before.isReference || entry.isReference)) throw twice(before, entry);
+      if (before && (before.isReference || entry.isReference))
+        throw valueTwice({ path: before.path, other: entry.path, value: entry.value });
       seen.set(key, entry);
     }
   }
@@ -36,6 +37,3 @@ function entriesOf(field: string, member: z.ZodType, value: unknown, references:
     .filter(({ type, path }) => type === "reference" && path.endsWith("]"))
     .map(({ path }) => ({ path, value: references.get(path), isReference: true }));
 }
-
-const twice = (one: Entry, other: Entry): Blocked =>
-  new Blocked("InvalidSpec", `Take out spec.${one.path} or spec.${other.path}: both mean ${other.value}`);

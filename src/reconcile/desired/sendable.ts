@@ -1,6 +1,6 @@
 import { flawIn, MAX_DEPTH } from "../../gateway/bounds.ts";
+import { numberTooLarge, tooDeep } from "../../objects/errors/spec.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
 
 /**
  * Throws Blocked for a spec that cannot be sent as it is written. Call it before anything else reads the spec: what comes
@@ -10,10 +10,5 @@ import { Blocked } from "../../objects/reconcile-error.ts";
 export function refuseUnsendable(object: ManagedObject): void {
   const flaw = isDeleting(object) ? undefined : flawIn(object.spec);
   if (!flaw) return;
-  throw new Blocked(
-    "InvalidSpec",
-    flaw.what === "deep"
-      ? `Nest spec.${flaw.path} less deep: a spec may have ${MAX_DEPTH} levels`
-      : `Write spec.${flaw.path} as a text in quotes: a number larger than 2^53 would arrive as another one`,
-  );
+  throw flaw.what === "deep" ? tooDeep({ path: flaw.path, most: MAX_DEPTH }) : numberTooLarge({ path: flaw.path });
 }

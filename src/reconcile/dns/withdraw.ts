@@ -1,6 +1,7 @@
 import type { Withdrawal } from "../../account/object-record.ts";
+import { recordOfLeftover, recordRemains } from "../../objects/errors/deletion.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
+import type { Waiting } from "../../objects/reconcile-error.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { getRemote } from "../context.ts";
 import type { DNS, RecordCheck } from "../dns.ts";
@@ -93,17 +94,13 @@ async function remainingOf(
 }
 
 function recordsOfLeftover({ record, check }: Remaining): Waiting {
-  const words =
-    check.state === "failed"
-      ? `Set DNS_RESOLVERS, or try again: nobody can tell whether its record ${recordText(record)} is gone, ${check.message}`
-      : `Delete the DNS record ${recordText(record)} first, or the DNSEndpoint from which external-dns makes it`;
-  return new Waiting("DNSRecordRemains", words);
+  return recordOfLeftover({ record, problem: check.state === "failed" ? check.message : undefined });
 }
 
 function stillThere(context: RecordsContext, { record, check }: Remaining, leftMs: number): Waiting {
-  const who = settingsOf(context).writes ? "Waiting for external-dns to delete" : "Delete";
-  const minutes = Math.ceil(leftMs / 60_000);
-  const message = `${who} the DNS record ${recordText(record)}: the name is released when it is gone, or in ${minutes} min`;
   const after = check.state === "later" ? check.afterSeconds : LOOK_SECONDS;
-  return new Waiting("DNSRecordRemains", message, { afterSeconds: Math.min(after, leftMs / 1000) });
+  return recordRemains(
+    { record, isWritten: settingsOf(context).writes, minutes: Math.ceil(leftMs / 60_000) },
+    { afterSeconds: Math.min(after, leftMs / 1000) },
+  );
 }

@@ -1,6 +1,7 @@
 import { isGatewayError } from "../../gateway/errors.ts";
+import { secretsRefused } from "../../objects/errors/service.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
-import { Blocked, type ReconcileError } from "../../objects/reconcile-error.ts";
+import type { ReconcileError } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
 
 /** Whether the remote matched the present spec at the last look. */
@@ -20,7 +21,5 @@ export function attributeToSecrets(
   const { cause } = error ?? {};
   if (newSecrets.length === 0 || !wasReady(object) || error?.reason !== "InvalidSpec" || !isGatewayError(cause))
     return error;
-  const names = newSecrets.map((name) => `Secret "${name}"`).join(" and ");
-  const text = cause.serviceMessage ?? cause.message;
-  return new Blocked("SecretNotReady", `Correct ${names}: the service refused the new content: ${text}`, { cause });
+  return secretsRefused({ names: newSecrets, answer: cause.serviceMessage ?? cause.message }, { cause });
 }

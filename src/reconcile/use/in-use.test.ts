@@ -4,7 +4,6 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
-import { sentence } from "./in-use.ts";
 
 let scene: Scene;
 
@@ -57,27 +56,5 @@ describe("a deletion that waits for users", () => {
     await scene.delete(policy);
     expect(scene.reason(policy)).toMatch(/^InUse: /);
     expect(asked.mock.calls.flat()).toEqual(["team-a", "team-b"]);
-  });
-});
-
-describe("a sentence about several objects", () => {
-  const [before, after] = ["Delete ", " first"];
-  const room = 200 - before.length - after.length;
-  const name = (length: number, letter = "x") => letter.repeat(length);
-
-  it("has a name in full that just fits, and cuts one that is longer", () => {
-    expect(sentence(before, [name(room)], after)).toBe(`${before}${name(room)}${after}`);
-    expect(sentence(before, [name(room + 1)], after)).toBe(`${before}${name(room - 1)}…${after}`);
-  });
-
-  it("has two names that just fit, and only counts the second where they do not", () => {
-    const first = name(room - 12);
-    expect(sentence(before, [first, name(10, "y")], after)).toBe(`${before}${first}, ${name(10, "y")}${after}`);
-    expect(sentence(before, [first, name(11, "y")], after)).toBe(`${before}${first} and 1 more${after}`);
-  });
-
-  it("has at most three names, and counts the rest", () => {
-    expect(sentence(before, ["a", "b", "c"], after)).toBe("Delete a, b, c first");
-    expect(sentence(before, ["a", "b", "c", "d", "e"], after)).toBe("Delete a, b, c and 2 more first");
   });
 });

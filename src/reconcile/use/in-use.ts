@@ -1,5 +1,6 @@
+import { stillUsed, usersForbidden, usersGoing, usersUnlisted } from "../../objects/errors/deletion.ts";
 import { conditionOf, isUninstalling, type ManagedObject } from "../../objects/object.ts";
-import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import type { ReconcileError } from "../../objects/reconcile-error.ts";
 import { isExposedWithout } from "../../schema/wire/uses.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { isCycle } from "./cycle.ts";
@@ -16,29 +17,17 @@ import {
 /** Seconds between two looks when a watch will report that the last spec no longer refers to the remote. */
 const WATCHED_SECONDS = 300;
 
-/** Thrown when other remotes use the one that is to be deleted. */
-export class StillUsed extends Waiting {
-  readonly users: readonly User[];
-  /** Whether it and all that uses it are being deleted, and wait for each other. */
-  readonly isCycle: boolean;
+/** The users of a remote, where they are why it is not deleted. Undefined for any other error. */
+export const usersIn = (error: unknown): readonly User[] | undefined =>
+  (stillUsed.valuesOf(error) ?? usersGoing.valuesOf(error))?.users as readonly User[] | undefined;
 
-  constructor(users: readonly User[], isCycle: boolean, ...args: ConstructorParameters<typeof Waiting>) {
-    super(...args);
-    this.users = users;
-    this.isCycle = isCycle;
-  }
-}
-
-/**
- * Why a remote of the object has to stay: a remote in the account refers to it, or may refer to it. StillUsed if the
- * users are known.
- */
+/** Why a remote of the object has to stay: a remote in the account refers to it, or may refer to it. */
 export async function refusalOfUsers(context: ReconcileContext, id: string): Promise<ReconcileError | undefined> {
   const { kind, object, cluster } = context;
   if (cluster.kindsReferringTo(kind).length === 0) return undefined;
   const target = { kind, id, object };
   const { users, unseen } = await findUsers(context, target, secondsBetween(context, 4, 10, 300) * 1000);
-  if (users.length > 0 && !(await isGone(context, id, users))) return stillUsed(context, target, users);
+  if (users.length > 0 && !(await isGone(context, id, users))) return refusalOf(context, target, users);
   const hidden = unseen.filter((one) => isExposedWithout(one.kind.spec, kind.kind));
   return hidden.length > 0 ? usersUnseen(context, hidden) : undefined;
 }
@@ -55,22 +44,19 @@ const isGone = async (context: ReconcileContext, id: string, users: readonly Use
   remotesOf(context).cached(id) === undefined &&
   (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
-async function stillUsed(context: ReconcileContext, target: Target, users: readonly User[]): Promise<StillUsed> {
-  const { kind, object } = context;
+async function refusalOf(context: ReconcileContext, target: Target, users: readonly User[]): Promise<ReconcileError> {
+  const { object } = context;
+  const { kind } = context.kind;
   const staying = users.filter((user) => !isBeingRemoved(user));
-  const use = `${users.length > 1 ? "they use" : "it uses"} this ${kind.kind}`;
-  if (staying.length > 0) {
-    const seconds = staying.every(({ bySpec }) => bySpec) ? WATCHED_SECONDS : secondsBetween(context, 10, 1, 60);
-    const named = [...namesOf(staying, object), ...namesOf(users.filter(isBeingRemoved), object)];
-    const isOurs = staying.every((user) => user.object?.metadata.namespace === object.metadata.namespace);
-    const message = isOurs
-      ? sentence("Delete or change ", named, ` first: ${use}`)
-      : sentence("Ask who runs ", named, ` to change ${users.length > 1 ? "them" : "it"} first: ${use}`);
-    return new StillUsed(users, false, "InUse", message, { afterSeconds: seconds });
+  const often = { afterSeconds: secondsBetween(context, 10, 1, 60) };
+  if (staying.length === 0) {
+    const names = namesOf(users, object);
+    return usersGoing({ kind, names, users, isCycle: await isCycle(context, target) }, often);
   }
-  const message = sentence("Waiting for ", namesOf(users, object), ` to be deleted first: ${use}`);
-  const seconds = secondsBetween(context, 10, 1, 60);
-  return new StillUsed(users, await isCycle(context, target), "Deleting", message, { afterSeconds: seconds });
+  const names = [...namesOf(staying, object), ...namesOf(users.filter(isBeingRemoved), object)];
+  const isOurs = staying.every((user) => user.object?.metadata.namespace === object.metadata.namespace);
+  const isWatched = staying.every(({ bySpec }) => bySpec);
+  return stillUsed({ kind, names, users, isOurs }, isWatched ? { afterSeconds: WATCHED_SECONDS } : often);
 }
 
 /**
@@ -86,15 +72,8 @@ function secondsBetween(context: ReconcileContext, share: number, least: number,
 /** The error when users may exist that cannot be seen. They could be open to everybody once the remote is deleted. */
 function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): ReconcileError {
   const titles = [...new Set(unseen.map((one) => `${one.kind.resource.title}s`))].join(" and ");
-  if (unseen.some(({ why }) => why === "forbidden"))
-    return new Blocked(
-      "Forbidden",
-      `Allow the API key to read ${titles}: whether they use this ${kind.kind} is unknown`,
-    );
-  return new Retry(
-    "UnexpectedResponse",
-    `Check the state of the service: not all ${titles} can be read, and they may use this ${kind.kind}`,
-  );
+  const isForbidden = unseen.some(({ why }) => why === "forbidden");
+  return (isForbidden ? usersForbidden : usersUnlisted)({ titles, kind: kind.kind });
 }
 
 /**
@@ -114,9 +93,6 @@ export async function remainingUsers({ cluster, object }: ReconcileContext, user
   });
 }
 
-const MESSAGE_CHARACTERS = 200;
-const MOST_NAMED = 3;
-
 /** `Kind "name"`, with the namespace if it is another one. A remote without an object is named by its title and id. */
 export function namesOf(users: readonly User[], { metadata: { namespace } }: ManagedObject): string[] {
   const names = users.map(({ kind, id, object }) => {
@@ -127,17 +103,4 @@ export function namesOf(users: readonly User[], { metadata: { namespace } }: Man
       : `${kind.kind} ${metadata.namespace}/${metadata.name}`;
   });
   return [...new Set(names)].sort();
-}
-
-/** A message about several objects. It names as many as there is room for. */
-export function sentence(before: string, names: readonly string[], after: string): string {
-  const room = MESSAGE_CHARACTERS - before.length - after.length;
-  const text = (shown: number) => {
-    const more = names.length > shown ? ` and ${names.length - shown} more` : "";
-    const [list, left] = [names.slice(0, shown).join(", "), room - more.length];
-    return `${shown === 1 && list.length > left ? `${list.slice(0, left - 1)}…` : list}${more}`;
-  };
-  let shown = Math.min(names.length, MOST_NAMED);
-  while (shown > 1 && text(shown).length > room) shown -= 1;
-  return `${before}${text(shown)}${after}`;
 }

@@ -1,4 +1,5 @@
-import { Waiting } from "../../objects/reconcile-error.ts";
+import { keyUsed, keyUsersGoing } from "../../objects/errors/deletion.ts";
+import type { Waiting } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
 import type { KeyUser, KnownKey } from "../cluster.ts";
 import { type ReconcileContext, readRemote } from "../context.ts";
@@ -12,20 +13,6 @@ const ASK_AGAIN_SECONDS = 10;
 
 /** Costs a request to the service. */
 const LOOK_AGAIN_SECONDS = 300;
-
-/** Thrown when requests are sent with the key that is to be deleted. */
-export class KeyStillUsed extends Waiting {
-  readonly users: string;
-
-  /** `isUnknown`: nobody knows which key has this id. */
-  constructor(users: string, id: string, isUnknown: boolean) {
-    const message = isUnknown
-      ? `Delete ${id} in the account by hand, if nobody uses it: its token is unknown, and ${users} may send with it`
-      : `Give ${users} another key first: it uses ${id}`;
-    super("InUse", message, { afterSeconds: isUnknown ? LOOK_AGAIN_SECONDS : ASK_AGAIN_SECONDS });
-    this.users = users;
-  }
-}
 
 /** Why an API key has to stay: requests are sent with it, or nobody knows whether they are. */
 export async function refusalOfKeyUsers(context: OutputContext, id: string): Promise<Waiting | undefined> {
@@ -42,9 +29,9 @@ export async function refusalOfKeyUsers(context: OutputContext, id: string): Pro
   const isNamespaceGoing = await cluster.isNamespaceDeleting(namespace);
   const isBeingDeleted = (user: KeyUser) => user.isDeleting || (isNamespaceGoing && user.namespace === namespace);
   const staying = users.filter((user) => !isBeingDeleted(user));
-  if (staying.length > 0) return new KeyStillUsed(namesOf(staying), id, isUnknown(known));
-  const message = `Waiting for ${namesOf(users)} to be deleted first: it sends its requests with this key`;
-  return new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });
+  if (staying.length === 0) return keyUsersGoing({ users: namesOf(users) }, { afterSeconds: ASK_AGAIN_SECONDS });
+  const used = { users: namesOf(staying), id, isUnknown: isUnknown(known) };
+  return keyUsed(used, { afterSeconds: used.isUnknown ? LOOK_AGAIN_SECONDS : ASK_AGAIN_SECONDS });
 }
 
 /** What this process has seen counts most, since a person may have changed the Secret. */

@@ -1,9 +1,10 @@
 import type { Remote } from "../../gateway/resource.ts";
+import { changesUnsettled } from "../../objects/errors/deletion.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
 import { conditionOf, isAsking, isObserver, type ManagedObject } from "../../objects/object.ts";
 import { isModuleRetained, leavesItsRemote } from "../../objects/origin.ts";
-import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import { sentAs } from "../../schema/wire/names.ts";
@@ -68,9 +69,7 @@ export const isAnswered = (object: ManagedObject): boolean =>
 export function waitForInterruptedChanges({ record, clock }: ReconcileContext): void {
   const wait = record.settledAt - clock.now();
   if (wait <= 0) return;
-  throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {
-    afterSeconds: wait / 1000 + 0.5,
-  });
+  throw changesUnsettled({}, { afterSeconds: wait / 1000 + 0.5 });
 }
 
 const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>

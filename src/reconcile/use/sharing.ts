@@ -1,10 +1,10 @@
 import type { Account } from "../../account/account.ts";
 import type { Entries } from "../../account/remotes/entries.ts";
+import { entriesLoseKind } from "../../objects/errors/change.ts";
 import { idFromSpec, listedID } from "../../objects/identity.ts";
 import { openCreateOf } from "../../objects/intent.ts";
 import { hasFinalizer, isAsking, isDeleting, isObserver, isPaused, type ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
-import { Retry } from "../../objects/reconcile-error.ts";
 import type { EntryLocation, Kind } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
@@ -134,10 +134,7 @@ export async function refuseWhileEntriesLoseKind(context: ReconcileContext): Pro
   for (const { member, trait } of sharedLists(kind.spec)) {
     const child = cluster.kinds.find((one) => one.kind === trait.kind);
     if (!child || claims[member]?.leaving.length === 0 || !(await cluster.isKindDeleting(child))) continue;
-    throw new Retry(
-      "Updating",
-      `Waiting until the ${child.kind} objects are gone, no action is needed: their definition is being deleted, and their entries stay`,
-    );
+    throw entriesLoseKind({ kind: child.kind });
   }
 }
 

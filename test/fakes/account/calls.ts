@@ -34,7 +34,6 @@ export function callsOptions(clock: VirtualClock, key: Partial<KeyProofOptions> 
     keyProof: new KeyProof({
       clock,
       recorded: () => new Map(),
-      wayOut: () => "",
       readList: async () => {},
       readOne: async () => {},
       ...key,

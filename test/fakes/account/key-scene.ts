@@ -19,7 +19,7 @@ export function keyScene(given: Record<string, string[]>, more: Partial<KeyProof
   const options: KeyProofOptions = {
     clock,
     recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
-    wayOut: () => "say so",
+    confirmedOn: () => "staging",
     readList: async () => {
       state.lists += 1;
       use(state.key);

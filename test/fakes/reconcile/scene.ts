@@ -267,7 +267,6 @@ export class Scene {
     const { keyNow } = this.#options;
     const key = {
       recorded: () => this.#recorded(),
-      wayOut: () => "",
       proved: this.#proved,
       onAlone: () => this.#proved.clear(),
     };

@@ -1,10 +1,10 @@
 import type { Remote } from "../../../gateway/resource.ts";
+import { adoptionNeedsID } from "../../../objects/errors/ownership.ts";
 import { isObserveOnly } from "../../../objects/object.ts";
 import { originOf } from "../../../objects/origin.ts";
-import { Blocked, Outdated } from "../../../objects/reconcile-error.ts";
-import { withArticle } from "../../../schema/nouns.ts";
+import { Outdated } from "../../../objects/reconcile-error.ts";
 import { noteOrigin, type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
-import { remoteMissing } from "../../decide/conflicts.ts";
+import { missingRemote } from "../../decide/conflicts.ts";
 import { handoverSource } from "../../decide/handover.ts";
 import { ensureTakeable } from "../../decide/may-take.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
@@ -18,11 +18,10 @@ export const findByAdoptID = (context: ReconcileContext, id: string): Promise<Re
  */
 export async function findExisting(context: ReconcileContext): Promise<Remote | undefined> {
   const { naturalKey, resource } = context.kind;
-  if (!naturalKey)
-    throw new Blocked("RemoteMissing", `Set spec.adopt.id: ${withArticle(resource.title)} can only be found by its id`);
+  if (!naturalKey) throw adoptionNeedsID({ title: resource.title });
   const remote = await findByNaturalKey(context, context.clock.now());
   if (remote) return adopt(context, remote.id, remote);
-  if (isObserveOnly(context.object)) throw remoteMissing(context, String(context.object.spec[naturalKey]));
+  if (isObserveOnly(context.object)) throw missingRemote(context, String(context.object.spec[naturalKey]));
   return undefined;
 }
 

@@ -1,9 +1,9 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
+import { createInterrupted } from "../../../objects/errors/change.ts";
 import { isNamedBySpec } from "../../../objects/identity.ts";
 import { intentOf, isOwnCreate } from "../../../objects/intent.ts";
 import { isMadeBy, isMarkOf, ownerMarkOf } from "../../../objects/ownership.ts";
-import { Waiting } from "../../../objects/reconcile-error.ts";
 import { noteOrigin, type ReconcileContext, remotesOf, requestOptions, retire, retiringOf } from "../../context.ts";
 import { isUnclaimed, markedForObject, newestOf } from "../../decide/conflicts.ts";
 import { refuseUnreadableHolder } from "../../decide/holders.ts";
@@ -74,9 +74,7 @@ async function findSoFar(context: ReconcileContext, find: Find): Promise<Remote 
 /** Throws Waiting while an interrupted create may still be carried out, for this many milliseconds. */
 export function refuseUnsettled(wait: number): void {
   if (wait <= 0) return;
-  throw new Waiting("Creating", "Waiting until it is certain that an interrupted create came to nothing", {
-    afterSeconds: wait / 1000 + 0.5,
-  });
+  throw createInterrupted({}, { afterSeconds: wait / 1000 + 0.5 });
 }
 
 async function selectCreated(

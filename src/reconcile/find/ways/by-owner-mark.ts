@@ -1,9 +1,9 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
+import { clusterUnknown, statusLost } from "../../../objects/errors/ownership.ts";
 import { intentOf, openCreateOf } from "../../../objects/intent.ts";
 import { hasFinalizer } from "../../../objects/object.ts";
 import { isMarkOf, ownerMarkOf, ownerOf, ownerTextOf } from "../../../objects/ownership.ts";
-import { Blocked } from "../../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../../schema/wire/answer.ts";
 import type { Body } from "../../../schema/wire/request.ts";
 import {
@@ -78,10 +78,7 @@ function refuseUnmarked(context: ReconcileContext): undefined {
   const remote = id === undefined ? undefined : remotesOf(context).cached(id);
   if (!remote || object.status?.id !== undefined || object.spec.adopt !== undefined) return;
   if (!isMarkOf(mark, owner) || !isUnclaimed(context, remote) || hasForeignMark(context, remote)) return;
-  throw new Blocked(
-    "AlreadyExists",
-    `Add to the spec: adopt: {id: ${id}}, or remove the annotation create-intent to have another one created: this object had ${id} before its status was lost, and spec.metadata leaves no room for an owner mark that says so`,
-  );
+  throw statusLost({ id: remote.id });
 }
 
 /**
@@ -97,10 +94,7 @@ async function refuseUnknownCluster(context: ReconcileContext): Promise<undefine
   const mark = remote && ownerMarkOf(remote);
   const named = ownerOf(mark);
   if (!remote || !mark || !named) return;
-  throw new Blocked(
-    "OwnershipConflict",
-    `Set formerClusterIDs: ["${named.cluster}"] if that was this cluster, or clusterID: "${owner.cluster}" if it is another one: ${remote.id} belongs to ${ownerTextOf(mark)}`,
-  );
+  throw clusterUnknown({ id: remote.id, owner: ownerTextOf(mark), cluster: named.cluster, own: owner.cluster });
 }
 
 const findFitting = async (

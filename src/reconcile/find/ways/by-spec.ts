@@ -12,7 +12,7 @@ import {
   requestOptions,
   retire,
 } from "../../context.ts";
-import { refuseAdoption, remoteMissing } from "../../decide/conflicts.ts";
+import { missingRemote, refuseAdoption } from "../../decide/conflicts.ts";
 import { holds } from "../../decide/holders.ts";
 import { ensureTakeable } from "../../decide/may-take.ts";
 import { resolveDesired } from "../../desired/desired.ts";
@@ -71,7 +71,7 @@ function noteAbsence(context: ReconcileContext, id: string): undefined {
   if (object.status?.id === id) changes.push({ type: "Missing", id });
   if (isDeleting(object)) return;
   if (isObserveOnly(object) || (object.status?.id === id && object.spec.driftPolicy === "Report"))
-    throw remoteMissing(context, id);
+    throw missingRemote(context, id);
 }
 
 /** A reference has no id yet. Resolving the spec throws Waiting and names the missing object. */

@@ -1,5 +1,6 @@
 import { waitFor } from "../../../account/requests/turn.ts";
 import type { Remote } from "../../../gateway/resource.ts";
+import { adoptionChanged } from "../../../objects/errors/ownership.ts";
 import {
   isDeleting,
   isObserveOnly,
@@ -8,10 +9,9 @@ import {
   type ManagedObject,
 } from "../../../objects/object.ts";
 import { originOf } from "../../../objects/origin.ts";
-import { Blocked } from "../../../objects/reconcile-error.ts";
 import { readinessOf } from "../../../schema/readiness.ts";
 import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, serviceNow } from "../../context.ts";
-import { refuseForeignMark, remoteMissing } from "../../decide/conflicts.ts";
+import { missingRemote, refuseForeignMark } from "../../decide/conflicts.ts";
 import { refuseOtherHolder } from "../../decide/holders.ts";
 import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "../../decide/mass-loss.ts";
 import { adopt } from "./by-adopt.ts";
@@ -29,7 +29,7 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   if (remote) return isObserver(object) ? adopt(context, id, remote) : refuseForeignMark(context, remote);
   context.changes.push({ type: "Missing", id });
   if (isDeleting(object)) return undefined;
-  if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw remoteMissing(context, id);
+  if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw missingRemote(context, id);
   return findByOwnerMark(context);
 }
 
@@ -40,10 +40,7 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
 function refuseOtherAdoption(object: ManagedObject, id: string): void {
   const wanted = object.spec.adopt?.id;
   if (wanted === undefined || wanted === id || isDeleting(object) || originOf(object) !== "Adopted") return;
-  throw new Blocked(
-    "ImmutableField",
-    `Set spec.adopt.id back to ${id}, which this object has adopted, or create another object for ${wanted}`,
-  );
+  throw adoptionChanged({ id, asked: wanted });
 }
 
 /**
