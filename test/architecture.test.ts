@@ -316,10 +316,8 @@ describe("what an object reports", () => {
 /** Who may have what sends a change to the service: the rooms of `account`, and who opens an account. */
 const senders = ["account", "account/requests", "account/remotes", "operator/accounts"];
 
-/** Here a client is only a type: of an account that is a copy, and of a command that `Collection.perform` sends. */
-const namingClients = ["src/plan/account-copy.ts", "src/sessions/command-reconciler.ts"].map((path) =>
-  path.replaceAll("/", sep),
-);
+/** Here a client is only a type: of an account that is a copy. */
+const namingClients = [join("src", "plan", "account-copy.ts")];
 
 describe("what changes the account", () => {
   const client = join("src", "gateway", "client.ts");

@@ -67,9 +67,11 @@ export class ObjectMemory {
     return record;
   }
 
-  /** Records the token that the Secret of this remote holds. Only its digest is kept. */
-  recordToken(id: string, token: string): void {
-    this.#tokens.set(id, digestOf(token));
+  /** Records the token that the Secret of this remote holds. Only its digest is kept, which is returned. */
+  recordToken(id: string, token: string): string {
+    const digest = digestOf(token);
+    this.#tokens.set(id, digest);
+    return digest;
   }
 
   tokenDigestOf(id: string): string | undefined {

@@ -78,22 +78,12 @@ export class GatewayClient extends GatewayReader {
     return this.call({ method: "DELETE", ...source(subscriptionId, type), read: nothing }, options);
   }
 
-  /** The agent reconnects, with a new session and a new id. Agents on Windows cannot do that. */
-  restartSession(id: string, options?: CallOptions): Promise<void> {
-    return this.#command("restart", id, options);
-  }
-
-  /** The agent exits. */
-  stopSession(id: string, options?: CallOptions): Promise<void> {
-    return this.#command("stop", id, options);
-  }
-
-  /** The agent installs the latest version of its major version. Wait at least 10 seconds before a restart. */
-  updateSession(id: string, options?: CallOptions): Promise<void> {
-    return this.#command("update", id, options);
-  }
-
-  #command(command: SessionCommand, id: string, options?: CallOptions): Promise<void> {
+  /**
+   * `restart`: the agent reconnects, with a new session and a new id. Agents on Windows cannot do that. `stop`: the agent
+   * exits. `update`: the agent installs the latest version of its major version. Wait at least 10 seconds before a
+   * restart.
+   */
+  command(command: SessionCommand, id: string, options?: CallOptions): Promise<void> {
     const route = sessionCommands[command];
     const family = { name: "tunnel_sessions" };
     return this.call({ method: "POST", route, family, ids: { id }, body: {}, read: nothing }, options);

@@ -130,9 +130,6 @@ export const mayArriveLate = (error: unknown): boolean =>
 export const isUnanswered = (error: unknown): boolean => mayArriveLate(error) || isKind("unreadable")(error);
 
 export const isLimited = isKind("limited");
-/** The service answered that it does not carry the request out, which proves nothing. */
-export const isRefused = (error: unknown): error is GatewayError =>
-  isKind("refused", "redirected")(error) || isUnsupported(error);
 /** The service could not be reached or could not answer. The request itself is not at fault. */
 export const isUnavailable = (error: unknown): error is GatewayError =>
   isKind("unsent", "unknown", "failed")(error) && error.fault === undefined;

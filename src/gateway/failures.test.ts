@@ -161,7 +161,7 @@ describe("unsent: the service did not receive it", () => {
       client.delete(ipPolicies, ".."),
       client.deleteSource("esb_1", ""),
       client.listSources(""),
-      client.stopSession(""),
+      client.command("stop", ""),
       client.delete(tunnelSessions, "ts_1"),
       client.create(tunnelSessions, {}),
     ]) {

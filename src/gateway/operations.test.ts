@@ -153,9 +153,7 @@ test("every operation has a method of the client", async () => {
   await client.getSource("1", "t");
   await client.updateSource("1", "t");
   await client.deleteSource("1", "t");
-  await client.restartSession("1");
-  await client.stopSession("1");
-  await client.updateSession("1");
+  for (const command of ["restart", "stop", "update"] as const) await client.command(command, "1");
 
   const sent = events.map(({ method, route }) => `${method} ${route}`);
   expect(sent.toSorted()).toEqual([...operationsOf("documented"), ...operationsOf("undocumented")].toSorted());

@@ -27,8 +27,6 @@ export const EventSource = defineKind({
     parent: { kind: "EventSubscription", resource: eventSubscriptions, list: "sources" },
     parentMember: "subscription_id",
     keyMember: "type",
-    createCall: "createSource",
-    deleteCall: "deleteSource",
   },
   spec: z.object({
     subscriptionRef: refTo("EventSubscription", { sends: "subscription_id", immutable: true }).describe(

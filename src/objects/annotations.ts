@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../runtime/object.ts";
 import { ACCOUNT_KIND, annotations, GROUP } from "../schema/contract.ts";
 
@@ -94,6 +95,16 @@ function meaningless(name: string, kind: string): string[] {
   const isSpelling = switches.some((one) => annotations[one] === name.toLowerCase());
   if (known.has(name) || isSpelling) return [];
   return [`Correct or remove the annotation ${name}: the operator knows no such name, and it has no effect`];
+}
+
+/** Whether a person has changed something that the operator looks at. A change of the status or of other metadata is not. */
+export function isEdited(old: KubeObject, object: KubeObject): boolean {
+  const relevant = ({ metadata }: KubeObject) => [
+    metadata.generation,
+    metadata.deletionTimestamp,
+    writtenForOperator({ metadata }),
+  ];
+  return !isDeepStrictEqual(relevant(old), relevant(object));
 }
 
 /** What of an object's metadata people write for the operator: a change of it is looked at. */

@@ -65,6 +65,13 @@ export function naturalKeyOf(
   return String(normalize(values[naturalKey]));
 }
 
+/** Whether a remote has the natural key of a spec; true for kinds without a natural key. */
+export const hasNaturalKey = (
+  kind: Kind,
+  remote: Readonly<Record<string, unknown>>,
+  spec: Readonly<Record<string, unknown>>,
+): boolean => naturalKeyOf(kind, remote) === naturalKeyOf(kind, spec);
+
 /** The addresses on which a remote listens by an answer or a status, as the service compares them. */
 export function listenedOn({ listensOn }: Kind, values: Readonly<Record<string, unknown>> = {}): string[] {
   const shown = listensOn === undefined ? undefined : values[listensOn];

@@ -1,9 +1,9 @@
 import type { Remote } from "../gateway/resource.ts";
 import type { Kind } from "../schema/define.ts";
-import { naturalKeyOf, remoteIDsOf } from "./identity.ts";
+import { hasNaturalKey, remoteIDsOf } from "./identity.ts";
 import { intentOf, openCreateOf } from "./intent.ts";
-import { hasFinalizer, isObserveOnly, isObserver, isPaused, type ManagedObject, nameOf } from "./object.ts";
-import { canBeMarked, isOfCluster, objectOf, ownerMarkOf } from "./ownership.ts";
+import { hasFinalizer, isObserveOnly, isObserver, isPaused, type ManagedObject } from "./object.ts";
+import { canBeMarked, isMarkOf, type Owner, ownerMarkOf } from "./ownership.ts";
 
 /** What is known when a remote is judged. */
 export interface Surroundings {
@@ -34,7 +34,7 @@ export function keeperOf(kind: Kind, remote: Remote, around: Surroundings): Mana
       asksFor(kind, remote, object) ||
       (mark === undefined
         ? mayFind(kind, remote, object, around)
-        : isMarkedFor(mark, object, around) && !surelyHasAnother(object, around)),
+        : isMarkOf(mark, ownerIn(object, around)) && !surelyHasAnother(object, around)),
   );
 }
 
@@ -48,14 +48,13 @@ const idsOf = (kind: Kind, object: ManagedObject): (string | undefined)[] => [
 const asksFor = (kind: Kind, remote: Remote, object: ManagedObject): boolean =>
   (object.spec.adopt?.existing === true || isObserveOnly(object)) &&
   kind.naturalKey !== undefined &&
-  hasNameOf(kind, remote, object);
+  hasNaturalKey(kind, remote, object.spec);
 
-/** Whether the remote has the natural key of the spec. True for kinds without a natural key. */
-const hasNameOf = (kind: Kind, remote: Remote, { spec }: ManagedObject): boolean =>
-  naturalKeyOf(kind, remote) === naturalKeyOf(kind, spec);
-
-const isMarkedFor = (mark: string, object: ManagedObject, { clusterID }: Surroundings): boolean =>
-  isOfCluster(mark, { cluster: clusterID, namespace: "", name: "" }) && objectOf(mark) === nameOf(object);
+const ownerIn = ({ metadata: { namespace, name = "" } }: ManagedObject, { clusterID }: Surroundings): Owner => ({
+  cluster: clusterID,
+  namespace,
+  name,
+});
 
 /**
  * Whether the object has a remote, and will not come back to one that bears its mark. It may, after an interrupted
@@ -72,10 +71,9 @@ const surelyHasAnother = (object: ManagedObject, { exists }: Surroundings): bool
  * Whether the object may have the remote although it has no mark: it had adopted it and has lost its status, which leaves
  * the finalizer alone.
  */
-function mayFind(kind: Kind, remote: Remote, object: ManagedObject, { clusterID }: Surroundings): boolean {
-  const { metadata, spec, status } = object;
-  if (status?.id !== undefined || !hasNameOf(kind, remote, object)) return false;
-  if (!hasFinalizer(object)) return false;
-  const owner = { cluster: clusterID, namespace: metadata.namespace, name: metadata.name ?? "" };
-  return !kind.resource.update.includes("metadata") || !canBeMarked(spec["metadata"] as string | undefined, owner);
+function mayFind(kind: Kind, remote: Remote, object: ManagedObject, around: Surroundings): boolean {
+  const { spec, status } = object;
+  if (status?.id !== undefined || !hasNaturalKey(kind, remote, spec) || !hasFinalizer(object)) return false;
+  const text = spec["metadata"] as string | undefined;
+  return !kind.resource.update.includes("metadata") || !canBeMarked(text, ownerIn(object, around));
 }

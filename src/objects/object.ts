@@ -1,5 +1,5 @@
-import type { KubeObject } from "../runtime/object.ts";
-import { FINALIZER, type Reason } from "../schema/contract.ts";
+import type { KubeObject, ResourceType } from "../runtime/object.ts";
+import { FINALIZER, GROUP, type Reason, VERSION } from "../schema/contract.ts";
 import { annotationOf, answerOf } from "./annotations.ts";
 
 export interface Condition {
@@ -168,3 +168,11 @@ export const reconcileRequestedAt = (object: Pick<KubeObject, "metadata">): stri
 
 export const conditionOf = (status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined =>
   status?.conditions?.find((condition) => condition.type === type);
+
+/** The API in which the objects of one of our kinds are. */
+export const typeOf = ({ plural, kind }: { plural: string; kind: string }): ResourceType => ({
+  group: GROUP,
+  version: VERSION,
+  plural,
+  kind,
+});

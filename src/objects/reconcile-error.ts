@@ -71,3 +71,8 @@ export class Postponed extends Outdated {
 export type ReconcileError = Waiting | Blocked | Retry;
 
 export const isReconcileError = (error: unknown): error is ReconcileError => error instanceof BaseReconcileError;
+
+/** Throws the error, where there is one. */
+export function refuse(error: ReconcileError | undefined): void {
+  if (error) throw error;
+}

@@ -1,5 +1,6 @@
 import type { Account } from "../account/account.ts";
 import type { ObjectMemory } from "../account/object-memory.ts";
+import { isEdited } from "../objects/annotations.ts";
 import { isOrphan, type ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
@@ -22,7 +23,7 @@ import type { KubeClusterOptions } from "./kubernetes/kube-cluster.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import { serviceTimes } from "./object-controller.ts";
 import type { CommonOptions } from "./options.ts";
-import { mayChangeAccount, needsReconcile, readyStatus } from "./triggers/account-changes.ts";
+import { mayChangeAccount, readyStatus } from "./triggers/account-changes.ts";
 import type { Enqueuer } from "./triggers/enqueuer.ts";
 import { firstLoneCertificate } from "./triggers/lone-certificates.ts";
 import { requestsByIndex } from "./triggers/watch-mapping.ts";
@@ -125,8 +126,7 @@ export class AccountParts {
     const { isOurs, enqueuer } = this.#parts;
     const { object } = change;
     const isPassed = change.type === "updated" && isOurs(change.old) !== isOurs(object);
-    if (change.type !== "updated" || isPassed || needsReconcile(change.old, object))
-      enqueuer.enqueueAccount(keyOf(object));
+    if (change.type !== "updated" || isPassed || isEdited(change.old, object)) enqueuer.enqueueAccount(keyOf(object));
     const isNew = change.type === "added" && !change.initial;
     if (isNew || (change.type === "updated" && mayChangeAccount(change.old, object)))
       enqueuer.enqueueUsers(keyOf(object));

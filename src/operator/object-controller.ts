@@ -1,6 +1,5 @@
 import type { Account } from "../account/account.ts";
 import type { ObjectMemory } from "../account/object-memory.ts";
-import type { RequestBudget } from "../account/requests/request-budget.ts";
 import { Turn } from "../account/requests/turn.ts";
 import type { Config } from "../config.ts";
 import type { ManagedObject } from "../objects/object.ts";
@@ -20,6 +19,7 @@ import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import type { Tracing } from "./tracing.ts";
+import { accountOf } from "./triggers/listed-resources.ts";
 import { laneOf, priorities } from "./triggers/priority.ts";
 
 /**
@@ -104,15 +104,6 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   return ended() ? { stale: true } : result;
 }
 
-/** Undefined also where the object has no account. */
-function budgetOf(accounts: Accounts, object: ManagedObject): RequestBudget | undefined {
-  try {
-    return accounts.accountOf(object).turns.budget;
-  } catch {
-    return undefined;
-  }
-}
-
 async function reconcileObject(
   kind: Kind,
   given: ManagedObject,
@@ -147,7 +138,7 @@ async function reconcileObject(
     isClusterIDSet: config.clusterID !== undefined,
     lane: laneOf(priority),
     specifiedAccountName: accounts.specifiedNameOf(object),
-    budget: () => budgetOf(accounts, object),
+    budget: () => accountOf(accounts, object)?.turns.budget,
     state: {},
     changes: [],
     get account() {

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
-import type { ManagedObject } from "../objects/object.ts";
+import { type ManagedObject, typeOf } from "../objects/object.ts";
 import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer } from "../runtime/cache/informer.ts";
 import type { KubeObject } from "../runtime/object.ts";
@@ -11,7 +11,7 @@ import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
 import { NamespaceRights, type NamespaceRightsOptions } from "./kubernetes/namespace-rights.ts";
 import { ReadObjects } from "./kubernetes/read-objects.ts";
-import { secrets, typeOf } from "./kubernetes/resource-types.ts";
+import { secrets } from "./kubernetes/resource-types.ts";
 import { type Startable, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
 import { StateKey } from "./kubernetes/state-key.ts";
 import type { CommonOptions } from "./options.ts";

@@ -257,10 +257,6 @@ export const changeOptions = (
 export const secondsUntilMark = ({ account, record, object, kind, owner }: ReconcileContext, id: string): number =>
   record.secondsUntilMark(object, id, ownerMark(owner), !account.operations.wasRefused(kind.resource, "update"));
 
-/** All objects of a kind whose remotes are in the account of this reconcile. */
-export const objectsInAccount = ({ cluster, object }: ReconcileContext, kind: Kind): ManagedObject[] =>
-  cluster.inAccount(kind, object);
-
 /** Calendar time in epoch milliseconds. For times that Kubernetes or people set. */
 export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
 

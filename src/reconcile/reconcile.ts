@@ -22,7 +22,7 @@ import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
 import { listOf } from "../schema/define.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
-import { checkpointID } from "./apply/checkpoint.ts";
+import { checkpointID, writeCheckpoint } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
 import { recordHandedOverModules } from "./apply/modules/release-modules.ts";
@@ -282,15 +282,11 @@ function hold(context: ReconcileContext, remote: Remote): void {
  * only the remote that its spec names, and only with the right to adopt.
  */
 async function forgetObserved(context: ReconcileContext): Promise<void> {
-  const { kind, object, cluster, accountName, specifiedAccountName } = context;
+  const { kind, object, accountName, specifiedAccountName } = context;
   const shown = [...Object.keys(answerFieldsOf(kind).shape), "account", "holds", "drift"];
   const kept = Object.entries(object.status ?? {}).filter(([field]) => !shown.includes(field));
-  await cluster.writeStatus(kind, object, Object.fromEntries(kept));
-  const { namespace, name, uid, generation } = object.metadata;
-  const written = cluster.get(kind.kind, namespace, name);
-  const isSame = written?.metadata.uid === uid && written.metadata.generation === generation;
+  const isSame = await writeCheckpoint(context, Object.fromEntries(kept));
   if (!isSame || accountName !== specifiedAccountName) throw new Outdated("the object has changed, or its account");
-  context.object = written;
 }
 
 async function ensureFinalizer(context: ReconcileContext): Promise<void> {
@@ -308,22 +304,15 @@ async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desire
   return replacement;
 }
 
-/** An object may have no account. Then its certificate is judged by the clock of this process. */
-function certificateTime(context: ReconcileContext): number {
-  try {
-    return serviceNow(context);
-  } catch {
-    return now(context);
-  }
-}
-
 /**
  * Writes the status at most once, and not at all if it would stay the same. If the object was deleted meanwhile, a
  * request of this reconcile may have left a remote, which is cleaned up.
  */
 async function report(context: ReconcileContext, outcome: Outcome): Promise<void> {
   const { object: before, cluster, kind, state } = context;
-  const status = nextStatus(context, outcome, now(context), certificateTime(context));
+  // An object may have no account. Then its certificate is judged by the clock of this process.
+  const serviceTime = accountOf(context)?.serviceTime.now();
+  const status = nextStatus(context, outcome, now(context), serviceTime);
   state.reported = status;
   if (!isSameStatus(before.status, status) && !(await cluster.writeStatus(kind, before, status)) && state.sent)
     cluster.recordUnfinalized({ ...before, status });

@@ -136,9 +136,6 @@ export interface EntryLocation {
   /** Members of a create: the id of the parent, and the key of the entry. */
   readonly parentMember: string;
   readonly keyMember: string;
-  /** The method of the client. It takes the parent's id and the key. */
-  readonly createCall: "createSource";
-  readonly deleteCall: "deleteSource";
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Failure, GatewayError } from "../gateway/errors.ts";
-import { answerOf, type Request } from "./answer.ts";
+import type { SessionCommand } from "../gateway/resources/index.ts";
+import { answerOf } from "./answer.ts";
 import { updateRefusal } from "./update-refusal.ts";
 
 const error = (failure: Partial<Failure>) =>
@@ -24,7 +25,7 @@ describe("updateRefusal", () => {
 });
 
 describe("answerOf", () => {
-  test.each<[string, Request, Partial<Failure>, object]>([
+  test.each<[string, SessionCommand, Partial<Failure>, object]>([
     ["the service was not reached", "stop", { kind: "unsent" }, { outcome: "nothing" }],
     ["too many requests", "stop", { kind: "limited", status: 429 }, { outcome: "nothing" }],
     ["the key is refused, so the request was not processed", "stop", { status: 401 }, { outcome: "nothing" }],

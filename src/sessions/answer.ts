@@ -1,9 +1,7 @@
 import { type GatewayError, isGatewayError, mayArriveLate } from "../gateway/errors.ts";
+import type { SessionCommand } from "../gateway/resources/index.ts";
 import type { ResultReason } from "../kinds/agent-command.ts";
 import { updateRefusal } from "./update-refusal.ts";
-
-/** A request to an agent, as the service names it. */
-export type Request = "restart" | "stop" | "update";
 
 /** What is known about a request after trying to send it. */
 export type Answer =
@@ -15,7 +13,7 @@ export type Answer =
   | { outcome: "refusal"; reason: ResultReason; message: string };
 
 /** The one place where a failed request becomes an answer. `error`: what sending it threw. */
-export function answerOf(request: Request, error: unknown): Answer {
+export function answerOf(request: SessionCommand, error: unknown): Answer {
   // Any other error was thrown before the gateway's client was called.
   if (!isGatewayError(error)) return { outcome: "nothing", error };
   const message = error.serviceMessage ?? error.message;
@@ -34,7 +32,7 @@ export function answerOf(request: Request, error: unknown): Answer {
   }
 }
 
-function refused(request: Request, error: GatewayError, message: string): Answer {
+function refused(request: SessionCommand, error: GatewayError, message: string): Answer {
   if (error.status === 401) return { outcome: "nothing", error };
   if (error.status === 404) return { outcome: "refusal", reason: "SessionOffline", message };
   const known = request === "update" ? updateRefusal(error.serviceMessage) : undefined;

@@ -206,9 +206,9 @@ describe("a reconcile", () => {
         collection: {
           ...collection,
           allCached: () => [],
-          perform: async (call, at) => {
+          command: async (...asked) => {
             if (times-- > 0) throw limited;
-            await collection.perform(call, at);
+            await collection.command(...asked);
           },
         },
       })),

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../account/remotes/collection.ts";
-import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/client.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
+import type { SessionCommand } from "../gateway/resources/index.ts";
 import { commandWithoutAccount, sessionsUnlisted } from "../objects/errors/account.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { isPaused } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Result } from "../runtime/controller/controller.ts";
-import { type Answer, answerOf, type Request } from "./answer.ts";
+import { type Answer, answerOf } from "./answer.ts";
 import { type CommandObject, type CommandStatus, hasResult, restarts, type SessionResult } from "./command.ts";
 import { type CommandState, commandStatus } from "./conditions.ts";
 import { CountedSessions } from "./counted-sessions.ts";
@@ -31,7 +31,7 @@ export interface CommandAccount extends MirrorScope {
   /** Its tunnel sessions. */
   collection: Pick<
     Collection,
-    "listedAt" | "absenceProvedAt" | "listed" | "allCached" | "hidden" | "read" | "admit" | "perform"
+    "listedAt" | "absenceProvedAt" | "listed" | "allCached" | "hidden" | "read" | "admit" | "command"
   >;
   mirror: { readonly isEnabled: boolean; readonly isSynced: boolean };
   /** All session objects. */
@@ -49,7 +49,7 @@ export interface CommandReconcilerOptions {
   /** Writes the status, guarded by the object's resourceVersion. Throws Outdated if somebody wrote first. */
   write: (command: CommandObject, status: CommandStatus) => Promise<CommandObject>;
   delete: (command: CommandObject) => Promise<void>;
-  onSent?: ((request: Request, answer: Answer["outcome"]) => void) | undefined;
+  onSent?: ((request: SessionCommand, answer: Answer["outcome"]) => void) | undefined;
 }
 
 type Results = readonly SessionResult[];
@@ -58,12 +58,6 @@ type Results = readonly SessionResult[];
 const UNMIRRORED_LIST_MS = 10_000;
 /** After a list of the mirror, unfinished commands are enqueued. They also come back by themselves after this long. */
 const RECHECK_SECONDS = 60;
-
-const calls: Record<Request, (client: GatewayClient, id: string, options: GatewayOptions) => Promise<void>> = {
-  restart: (client, id, options) => client.restartSession(id, options),
-  stop: (client, id, options) => client.stopSession(id, options),
-  update: (client, id, options) => client.updateSession(id, options),
-};
 
 /**
  * Executes commands, a few requests in each reconcile. Each request is recorded in the status before it is sent, in a
@@ -211,7 +205,7 @@ export class CommandReconciler {
 
   async #sendAll(sessions: Results, account: CommandAccount, signal: AbortSignal): Promise<Map<string, Answer>> {
     const answers = sessions.map(async (one): Promise<[string, Answer]> => {
-      const request = one.sending as Request;
+      const request = one.sending as SessionCommand;
       const answer = await this.#send(request, one.id, account, signal);
       this.#options.onSent?.(request, answer.outcome);
       return [recordKey(one), answer];
@@ -219,9 +213,14 @@ export class CommandReconciler {
     return new Map(await Promise.all(answers));
   }
 
-  async #send(request: Request, id: string, { collection }: CommandAccount, signal: AbortSignal): Promise<Answer> {
+  async #send(
+    request: SessionCommand,
+    id: string,
+    { collection }: CommandAccount,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     try {
-      await collection.perform((client, options) => calls[request](client, id, options), signal);
+      await collection.command(request, id, signal);
       return { outcome: "done" };
     } catch (error) {
       return answerOf(request, error);

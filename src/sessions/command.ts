@@ -1,7 +1,7 @@
+import type { SessionCommand } from "../gateway/resources/index.ts";
 import type { CommandName, Phase, ResultReason } from "../kinds/agent-command.ts";
 import type { Condition, Status } from "../objects/object.ts";
 import type { KubeObject } from "../runtime/object.ts";
-import type { Request } from "./answer.ts";
 
 export interface CommandSpec {
   command: CommandName;
@@ -21,7 +21,7 @@ export interface SessionResult {
   message?: string | undefined;
   newSession?: { id: string; name: string } | undefined;
   agent?: string | undefined;
-  sending?: Request | undefined;
+  sending?: SessionCommand | undefined;
   attempts?: number | undefined;
   sentAt?: string | undefined;
   restartAfter?: string | undefined;

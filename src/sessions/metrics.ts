@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Answer, Request } from "./answer.ts";
+import type { SessionCommand } from "../gateway/resources/index.ts";
+import type { Answer } from "./answer.ts";
 
 export interface SessionMetrics {
   /**
@@ -11,7 +12,7 @@ export interface SessionMetrics {
   ended(account: string): void;
   /** Call it when the sessions could not be listed. */
   failed(): void;
-  sent(request: Request, answer: Answer["outcome"]): void;
+  sent(request: SessionCommand, answer: Answer["outcome"]): void;
 }
 
 export function createSessionMetrics(registry: Registry): SessionMetrics {

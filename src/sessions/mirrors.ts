@@ -11,11 +11,8 @@ const DISABLED_SECONDS = 60;
 export interface MirrorsOptions extends MirrorOptions {
   /** The accounts whose sessions are to be shown now. */
   sources: () => readonly MirrorSource[];
-  /**
-   * Whether the sessions and GatewayAccounts of a namespace are known. What is in another one stays as it is. Default: of
-   * all.
-   */
-  isRead?: (namespace: string) => boolean;
+  /** Whether the sessions and GatewayAccounts of a namespace are known. What is in another one stays as it is. */
+  isRead: (namespace: string) => boolean;
   /** Accounts whose sessions another installation shows. Their objects stay. */
   shownByOthers: () => readonly MirrorScope[];
   /** The namespace of the mirror of the operator's own account. */
@@ -43,7 +40,7 @@ export class Mirrors {
 
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, intervalSeconds, sources, isRead = () => true } = this.#options;
+    const { clock, intervalSeconds, sources, isRead } = this.#options;
     while (!signal.aborted) {
       const begun = clock.now();
       const asking = this.isEnabled ? sources().filter(({ namespace }) => isRead(namespace)) : [];
@@ -67,7 +64,7 @@ export class Mirrors {
 
   /** Deletes the objects of a mirror that has ended. Otherwise they would show their sessions as online for ever. */
   async #endOthers(asking: readonly MirrorSource[]): Promise<void> {
-    const { store, writer, log, metrics, shownByOthers, isRead = () => true } = this.#options;
+    const { store, writer, log, metrics, shownByOthers, isRead } = this.#options;
     const shown = [...asking, ...shownByOthers()];
     const stays = new Set(asking.map(keyOfScope));
     const ended = [...this.#mirrors.keys()].filter((key) => !stays.has(key));

@@ -1,5 +1,6 @@
+import type { SessionCommand } from "../gateway/resources/index.ts";
 import { MAX_TEXT, type Phase, type ResultReason } from "../kinds/agent-command.ts";
-import type { Answer, Request } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { type CommandSpec, hasResult, isActive, type SessionResult } from "./command.ts";
 import { reconnectBaseline, successorOf, withNewSession } from "./reconnect.ts";
 import type { Session } from "./session.ts";
@@ -84,7 +85,7 @@ function isOver(restartAfter = "", now: number): boolean {
 }
 
 /** The next request to a session. */
-export function requestFor({ command }: CommandSpec, { phase }: SessionResult): Request {
+export function requestFor({ command }: CommandSpec, { phase }: SessionResult): SessionCommand {
   if (command === "Stop") return "stop";
   return command === "Restart" || phase === "Updated" ? "restart" : "update";
 }

@@ -1,18 +1,14 @@
 import { TunnelSession } from "../kinds/tunnel-session.ts";
+import { typeOf } from "../objects/object.ts";
 import type { Store } from "../runtime/cache/store.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { isAlreadyExists, isConflict, isFailedTest, isNotFound } from "../runtime/connection/errors.ts";
-import { keyOf, type ResourceType } from "../runtime/object.ts";
-import { API_VERSION, GROUP, VERSION } from "../schema/contract.ts";
+import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
+import { API_VERSION } from "../schema/contract.ts";
 import type { MirrorPlan } from "./plan.ts";
 import type { SessionObject } from "./session.ts";
 
-export const sessionType: ResourceType = {
-  group: GROUP,
-  version: VERSION,
-  plural: TunnelSession.plural,
-  kind: TunnelSession.kind,
-};
+export const sessionType = typeOf(TunnelSession);
 
 type Task = () => Promise<unknown>;
 
@@ -80,14 +76,8 @@ export class SessionWriter {
     await this.#write(() => this.#client.replaceStatus(sessionType, object, status));
   }
 
-  async delete({ metadata }: SessionObject): Promise<void> {
-    try {
-      await this.#client.delete(sessionType, metadata, { uid: metadata.uid });
-      // an object with a finalizer of somebody else stays until that is removed
-      if (!metadata.finalizers?.length) this.#store.forget(keyOf(metadata), metadata.uid);
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
+  delete(object: SessionObject): Promise<void> {
+    return deleteFrom(this.#store, this.#client, sessionType, object);
   }
 
   async #write(write: () => Promise<SessionObject>): Promise<void> {
@@ -97,5 +87,21 @@ export class SessionWriter {
       // gone or recreated: the next plan takes that into account
       if (!isNotFound(error) && !isFailedTest(error)) throw error;
     }
+  }
+}
+
+/** Deletes this object and no other of its name. Does nothing if it is gone or was made anew. */
+export async function deleteFrom<T extends KubeObject>(
+  store: Pick<Store<T>, "forget">,
+  client: Pick<KubeClient, "delete">,
+  type: ResourceType,
+  { metadata }: T,
+): Promise<void> {
+  try {
+    await client.delete(type, metadata, { uid: metadata.uid });
+    // An object with a finalizer of somebody else stays until that is removed.
+    if (!metadata.finalizers?.length) store.forget(keyOf(metadata), metadata.uid ?? "");
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }

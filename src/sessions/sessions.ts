@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import { tunnelSessions } from "../gateway/resources/index.ts";
 import { AgentCommand } from "../kinds/agent-command.ts";
 import { writtenForOperator } from "../objects/annotations.ts";
-import { conditionOf } from "../objects/object.ts";
+import { conditionOf, typeOf } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import { Informer } from "../runtime/cache/informer.ts";
 import type { Change, Store } from "../runtime/cache/store.ts";
@@ -13,24 +13,19 @@ import type { KubeClient } from "../runtime/connection/client.ts";
 import { isConflict, isFailedTest, isNotFound } from "../runtime/connection/errors.ts";
 import { Controller, type ControllerOptions } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
-import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../runtime/object.ts";
+import { type KubeObject, keyOf, type ObjectRef } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
-import { API_VERSION, DEFAULT_ACCOUNT, GROUP, VERSION } from "../schema/contract.ts";
+import { API_VERSION, DEFAULT_ACCOUNT } from "../schema/contract.ts";
 import type { CommandObject, CommandStatus } from "./command.ts";
 import { type CommandAccount, CommandReconciler } from "./command-reconciler.ts";
 import type { SessionMetrics } from "./metrics.ts";
 import { keyOfScope, type MirrorSource } from "./mirror.ts";
 import { Mirrors } from "./mirrors.ts";
 import type { MirrorScope, SessionObject } from "./session.ts";
-import { SessionWriter, sessionType } from "./session-writer.ts";
+import { deleteFrom, SessionWriter, sessionType } from "./session-writer.ts";
 import { NoTargetError } from "./targets.ts";
 
-const commandType: ResourceType = {
-  group: GROUP,
-  version: VERSION,
-  plural: AgentCommand.plural,
-  kind: AgentCommand.kind,
-};
+const commandType = typeOf(AgentCommand);
 
 const CONCURRENCY = 8;
 /** A reconcile may wait minutes for the request budget. One that takes longer than this is stuck. */
@@ -107,7 +102,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     commands: () => commands.store.list(),
     write: (command, status) => writeStatus(options, commands.store, command, status),
-    delete: (command) => deleteCommand(client, commands.store, command),
+    delete: (command) => deleteFrom(commands.store, client, commandType, command),
     onSent: metrics?.sent,
   });
   const controller = commandController({ ...options, log }, commands, reconciler);
@@ -245,19 +240,6 @@ async function writeStatus(
   } catch (error) {
     if (isStale(error)) throw new Outdated("the command has changed", { cause: error });
     throw onUnwritten(command, error);
-  }
-}
-
-async function deleteCommand(
-  client: KubeClient,
-  store: Store<CommandObject>,
-  { metadata }: CommandObject,
-): Promise<void> {
-  try {
-    await client.delete(commandType, metadata, { uid: metadata.uid });
-    if (!metadata.finalizers?.length) store.forget(keyOf(metadata), metadata.uid);
-  } catch (error) {
-    if (!isStale(error)) throw error;
   }
 }
 

@@ -1,6 +1,7 @@
-import type { Body, CallOptions, GatewayClient, Page } from "../../gateway/client.ts";
+import type { Body, CallOptions, Page } from "../../gateway/client.ts";
 import { isNotFound } from "../../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../../gateway/resource.ts";
+import type { SessionCommand } from "../../gateway/resources/index.ts";
 import type { Answer } from "../../schema/define.ts";
 import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
 import type { ListRoom, Reading } from "../requests/list-room.ts";
@@ -348,9 +349,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.all();
   }
 
-  /** Sends a call that concerns no remote, such as a command to a session. Call it right after `admit`. */
-  async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
-    await this.#calls.changeAdmitted((options) => call(this.#options.client, options), { signal });
+  /** Sends a command to a session. Call it right after `admit`. */
+  async command(command: SessionCommand, id: string, signal: AbortSignal): Promise<void> {
+    await this.#calls.changeAdmitted((options) => this.#options.client.command(command, id, options), { signal });
   }
 
   markedFor(object: string): Remote[] {

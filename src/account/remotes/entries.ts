@@ -99,10 +99,7 @@ export class Entries implements CreatableRemotes {
     const { client, parents, location } = this.#options;
     const [parent, key] = [String(body[location.parentMember]), String(body[location.keyMember])];
     try {
-      const answer = await this.#calls.changeAdmitted(
-        (options) => client[location.createCall](parent, key, options),
-        request,
-      );
+      const answer = await this.#calls.changeAdmitted((options) => client.createSource(parent, key, options), request);
       // The entry that was asked for, whatever the answer calls it: one of another name may be somebody else's.
       const entry = { ...answer, [location.keyMember]: key };
       this.#amendParent(parent, key, entry);
@@ -114,9 +111,9 @@ export class Entries implements CreatableRemotes {
   }
 
   async delete(id: string, request: RequestOptions): Promise<boolean> {
-    const { client, location } = this.#options;
+    const { client } = this.#options;
     const [parent, key] = split(id);
-    const existed = await this.#calls.delete((options) => client[location.deleteCall](parent, key, options), request);
+    const existed = await this.#calls.delete((options) => client.deleteSource(parent, key, options), request);
     this.#amendParent(parent, key);
     this.#left.delete(id);
     return existed;

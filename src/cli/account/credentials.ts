@@ -4,6 +4,7 @@ import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Proxies } from "../../http/proxies.ts";
 import { GatewayAccount as GatewayAccountKind } from "../../kinds/gateway-account.ts";
 import { hostNotAllowed } from "../../objects/errors/account.ts";
+import { typeOf } from "../../objects/object.ts";
 import { isReconcileError } from "../../objects/reconcile-error.ts";
 import { type AccountKey, type AccountKeyObject, readAccountKey } from "../../operator/kubernetes/account-key.ts";
 import { secretValueOf } from "../../operator/kubernetes/read-data.ts";
@@ -14,7 +15,6 @@ import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
 import { type ClusterFlags, connect } from "../cluster/connect.ts";
-import { typeOf } from "../cluster/objects.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
 /** Flags that choose the cluster, namespace and account. */

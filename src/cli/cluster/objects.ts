@@ -1,5 +1,6 @@
 import type { ClusterConfig } from "../../config.ts";
 import { customResources } from "../../kinds/index.ts";
+import { typeOf } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isKindAbsent } from "../../runtime/connection/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../runtime/object.ts";
@@ -16,13 +17,6 @@ export interface OwnObject {
 }
 
 export const MISSING_CRDS = `Install the CRDs: the cluster has no ${GROUP}/${VERSION}`;
-
-export const typeOf = ({ plural, kind }: CustomResource): ResourceType => ({
-  group: GROUP,
-  version: VERSION,
-  plural,
-  kind,
-});
 
 /** Kinds of which people create objects. The operator deletes the others itself. */
 const theirs = customResources.filter((one) => !isMadeByOperator(one));

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { customResources } from "../../kinds/index.ts";
-import { type OwnObject, typeOf } from "./objects.ts";
+import { typeOf } from "../../objects/object.ts";
+import type { OwnObject } from "./objects.ts";
 import { referrersFirst } from "./order.ts";
 
 function object(kind: string, name: string, spec: Record<string, unknown>, namespace = "one"): OwnObject {

@@ -1,6 +1,6 @@
 import { readAccountConfig } from "../../config.ts";
 import { kinds } from "../../kinds/index.ts";
-import type { ManagedObject } from "../../objects/object.ts";
+import { type ManagedObject, typeOf } from "../../objects/object.ts";
 import { AccountChanges } from "../../plan/account-changes.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { durationPattern, durationSeconds } from "../../schema/duration.ts";
@@ -8,7 +8,6 @@ import { objectName } from "../../schema/fields.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
-import { typeOf } from "../cluster/objects.ts";
 import { scopeOf } from "../cluster/scope.ts";
 import { shownOn, WaitTimeout, waitAtMost } from "../cluster/wait.ts";
 import { neededClusterID } from "../graph/load.ts";

@@ -1,12 +1,11 @@
 import { updateMembers } from "../../gateway/resource.ts";
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, type ManagedObject, typeOf } from "../../objects/object.ts";
 import { objectOf, ownerMarkOf, ownerOf, ownerTextOf } from "../../objects/ownership.ts";
 import type { AccountChanges } from "../../plan/account-changes.ts";
 import { isConflict, isNotFound } from "../../runtime/connection/errors.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { AccountReader } from "../account/reader.ts";
-import { typeOf } from "../cluster/objects.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { type Move, releaseTarget, textOf } from "./manifest.ts";
 import {

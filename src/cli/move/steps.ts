@@ -1,5 +1,5 @@
 import { kinds } from "../../kinds/index.ts";
-import { conditionOf, isDeleting, isPaused, type ManagedObject, releasedTo } from "../../objects/object.ts";
+import { conditionOf, isDeleting, isPaused, type ManagedObject, releasedTo, typeOf } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
@@ -7,7 +7,7 @@ import { customResourceOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
 import { withArticle } from "../../schema/nouns.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
-import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
+import { MISSING_CRDS } from "../cluster/objects.ts";
 import { type Wait, WaitTimeout } from "../cluster/wait.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import {

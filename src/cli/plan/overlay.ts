@@ -1,5 +1,5 @@
 import { customResources, kinds } from "../../kinds/index.ts";
-import type { ManagedObject } from "../../objects/object.ts";
+import { type ManagedObject, typeOf } from "../../objects/object.ts";
 import type { KubeClient, MergePatch } from "../../runtime/connection/client.ts";
 import { isForbidden, isInvalid, isNotFound, KubeError } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
@@ -8,7 +8,6 @@ import { refusalsOf } from "../../schema/admission.ts";
 import { columnsOf, initialStatus } from "../../schema/common.ts";
 import type { CustomResource, Kind } from "../../schema/define.ts";
 import { lastAppliedTo } from "../cluster/last-applied.ts";
-import { typeOf } from "../cluster/objects.ts";
 import { duplicate, type Manifest } from "./manifests.ts";
 
 interface Overlaid {

@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from "vitest";
 import { customResources } from "../../kinds/index.ts";
+import { typeOf } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
-import { type OwnObject, typeOf } from "../cluster/objects.ts";
+import type { OwnObject } from "../cluster/objects.ts";
 import { WaitTimeout } from "../cluster/wait.ts";
 import { ProgressDeadline } from "./progress-deadline.ts";
 

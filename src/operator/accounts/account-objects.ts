@@ -1,4 +1,5 @@
 import { GatewayAccount } from "../../kinds/gateway-account.ts";
+import { typeOf } from "../../objects/object.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isNotFound } from "../../runtime/connection/errors.ts";
@@ -8,10 +9,10 @@ import type { EventRecorder } from "../../runtime/process/events.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import type { NamespaceRights } from "../kubernetes/namespace-rights.ts";
-import { secrets, typeOf } from "../kubernetes/resource-types.ts";
+import { secrets } from "../kubernetes/resource-types.ts";
 import { tellUnwritten } from "../kubernetes/unwritten-status.ts";
 import type { AccountObject } from "./all-credentials.ts";
-import { WriteTurns } from "./write-turns.ts";
+import type { WriteTurns } from "./write-turns.ts";
 
 /**
  * Writes GatewayAccounts and the finalizers of their Secrets. Throws the same errors as KubeCluster, and ignores a 404.
@@ -29,8 +30,8 @@ export class AccountObjects {
     { client, recorder }: { client: KubeClient; recorder: Pick<EventRecorder, "emit"> },
     store: Store<AccountObject>,
     rights: Pick<NamespaceRights, "during" | "settle">,
-    isOurs: (object: AccountObject) => boolean = () => true,
-    turns = new WriteTurns(),
+    isOurs: (object: AccountObject) => boolean,
+    turns: WriteTurns,
   ) {
     this.#client = client;
     this.#store = store;

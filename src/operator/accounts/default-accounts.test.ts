@@ -2,13 +2,12 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayAccount } from "../../kinds/gateway-account.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
-import type { ManagedObject } from "../../objects/object.ts";
+import { type ManagedObject, typeOf } from "../../objects/object.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { KubeError, KubeUnreachable } from "../../runtime/connection/errors.ts";
 import type { ObjectRef, ResourceType } from "../../runtime/object.ts";
-import { typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
 import { DefaultAccounts } from "./default-accounts.ts";
 

@@ -1,15 +1,16 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { GatewayAccount } from "../../kinds/gateway-account.ts";
+import { typeOf } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isNotFound } from "../../runtime/connection/errors.ts";
 import { STATE_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
-import { secrets, typeOf } from "../kubernetes/resource-types.ts";
+import { secrets } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
 import type { Credentials, KeyRecording } from "./credentials.ts";
-import { WriteTurns } from "./write-turns.ts";
+import type { WriteTurns } from "./write-turns.ts";
 
 /** 128 bits, as 22 characters of base64url. */
 const RECORD_BYTES = 16;
@@ -26,18 +27,15 @@ export interface KeyRecordsOptions {
   installation: string;
   /** The key for digests. Known before the first request. */
   secret: () => KeyObject;
-  /**
-   * Whether this installation writes to the GatewayAccount. Keys of other GatewayAccounts are proved at each start.
-   * Default: it writes to all.
-   */
-  isOurs?: (object: AccountObject) => boolean;
+  /** Whether this installation writes to the GatewayAccount. Keys of other GatewayAccounts are proved at each start. */
+  isOurs: (object: AccountObject) => boolean;
   /** Shared by everything that writes to GatewayAccounts. */
-  turns?: WriteTurns;
+  turns: WriteTurns;
   /**
    * Keeps a GatewayAccount and its Secret from being deleted while objects need them. Called before a key is recorded,
-   * so before the first change under it. Default: nothing is called.
+   * so before the first change under it.
    */
-  protect?: (object: AccountObject) => Promise<void>;
+  protect: (object: AccountObject) => Promise<void>;
 }
 
 type Holder = Pick<Credentials, "key" | "uid">;
@@ -54,11 +52,9 @@ export class KeyRecords implements KeyRecording {
   readonly #options: KeyRecordsOptions;
   /** The records of the operator's own credentials, as last read or written. */
   #own: readonly string[] | undefined;
-  readonly #turns: WriteTurns;
 
   constructor(options: KeyRecordsOptions) {
     this.#options = options;
-    this.#turns = options.turns ?? new WriteTurns();
   }
 
   recordOf({ key, baseURL }: Pick<Credentials, "key" | "baseURL">, apiKey: string): string {
@@ -89,8 +85,8 @@ export class KeyRecords implements KeyRecording {
    */
   async add(holder: Recorded, record: string, which: { alone: boolean }): Promise<void> {
     const object = this.#accountObject(holder.key, holder.uid);
-    if (object && !(await this.has(holder, record))) await this.#options.protect?.(object);
-    await this.#turns.run(holder.key, () => this.#add(holder, record, which));
+    if (object && !(await this.has(holder, record))) await this.#options.protect(object);
+    await this.#options.turns.run(holder.key, () => this.#add(holder, record, which));
   }
 
   async #add(holder: Recorded, record: string, { alone }: { alone: boolean }): Promise<void> {
@@ -119,7 +115,7 @@ export class KeyRecords implements KeyRecording {
   }
 
   async #writeStatus({ key, uid }: Holder, keyDigests: readonly string[]): Promise<void> {
-    const { client, store, isOurs = () => true } = this.#options;
+    const { client, store, isOurs } = this.#options;
     const object = this.#accountObject(key, uid);
     if (!object) throw new Outdated("the GatewayAccount is gone");
     if (!isOurs(object)) return;

@@ -202,8 +202,7 @@ describe("a key that is rotated", () => {
     const before = (await accountOf(scene, "a")).collection(tunnelSessions);
     await before.admit({ lane: "edit", signal: new AbortController().signal });
     await rotate(scene, "a", "next");
-    const restart: Parameters<typeof before.perform>[0] = (client, options) => client.restartSession("ts_1", options);
-    await expect(before.perform(restart, new AbortController().signal)).rejects.toThrow(Outdated);
+    await expect(before.command("restart", "ts_1", new AbortController().signal)).rejects.toThrow(Outdated);
     expect(scene.seen.filter(({ method }) => method === "POST")).toEqual([]);
   });
 

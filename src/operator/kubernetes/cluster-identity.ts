@@ -10,7 +10,6 @@ export interface IdentityOptions {
   config: Pick<Config, "clusterID" | "podNamespace" | "watchNamespaces">;
   clock: Clock;
   log: Logger;
-  random?: () => number;
 }
 
 /**
@@ -29,7 +28,7 @@ export const identityNamespace = ({
  * right that may be granted later: the id must not change while objects exist.
  */
 export class ClusterIdentity extends StartStep<string> {
-  constructor({ client, config, clock, log, random }: IdentityOptions) {
+  constructor({ client, config, clock, log }: IdentityOptions) {
     const { clusterID } = config;
     const name = identityNamespace(config);
     super({
@@ -37,7 +36,6 @@ export class ClusterIdentity extends StartStep<string> {
       where: `namespace ${name}`,
       clock,
       log,
-      random,
       async run(signal) {
         const id = clusterID ?? (await client.get(namespaces, { name }, { signal })).metadata.uid;
         if (id === undefined) throw new Error("it has no uid");

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatIntent, type Intent } from "../../objects/intent.ts";
-import type { ManagedObject, Status } from "../../objects/object.ts";
+import { type ManagedObject, type Status, typeOf } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Cluster, DNSEndpointContent, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
@@ -21,7 +21,7 @@ import type { NamespaceRights } from "./namespace-rights.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { readConfigMap, readSecret } from "./read-data.ts";
 import type { ReadObjects } from "./read-objects.ts";
-import { definitions, namespaces, typeOf } from "./resource-types.ts";
+import { definitions, namespaces } from "./resource-types.ts";
 import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
 import { tellUnwritten } from "./unwritten-status.ts";
 

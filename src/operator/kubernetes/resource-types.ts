@@ -1,6 +1,4 @@
 import type { ResourceType } from "../../runtime/object.ts";
-import { GROUP, VERSION } from "../../schema/contract.ts";
-import type { Definition } from "../../schema/define.ts";
 
 export const namespaces: ResourceType = {
   group: "",
@@ -30,10 +28,3 @@ export const roleBindings: ResourceType = {
   kind: "RoleBinding",
 };
 export const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
-
-export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({
-  group: GROUP,
-  version: VERSION,
-  plural,
-  kind,
-});

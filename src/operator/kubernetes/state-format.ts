@@ -24,7 +24,6 @@ export interface StateFormatOptions {
   log: Logger;
   /** Default: the format of this version. */
   format?: number;
-  random?: () => number;
 }
 
 /**
@@ -32,12 +31,11 @@ export interface StateFormatOptions {
  * with the key for digests before its controllers start, and waits while a higher format is recorded there.
  */
 export class StateFormat extends StartStep<void> {
-  constructor({ client, namespace, after, clock, log, format = STATE_FORMAT, random }: StateFormatOptions) {
+  constructor({ client, namespace, after, clock, log, format = STATE_FORMAT }: StateFormatOptions) {
     super({
       what: "the format of what the operator keeps in objects",
       clock,
       log,
-      random,
       where: `Secret ${namespace}/${STATE_SECRET}`,
       async run(signal) {
         await after;

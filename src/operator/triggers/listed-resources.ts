@@ -46,7 +46,7 @@ export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: Ac
 }
 
 /** Undefined if the object's account does not exist or may not be used: the object's own reconcile reports that. */
-function accountOf(accounts: AccountLookup["accounts"], object: ManagedObject): Account | undefined {
+export function accountOf(accounts: AccountLookup["accounts"], object: ManagedObject): Account | undefined {
   try {
     return accounts.accountOf(object);
   } catch {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/requests/request-budget.ts";
-import { writtenForOperator } from "../../objects/annotations.ts";
+import { isEdited } from "../../objects/annotations.ts";
 import { listenedOn, naturalKeyOf, remoteIDsOf, setsNoModule } from "../../objects/identity.ts";
 import {
   conditionOf,
@@ -45,16 +45,8 @@ function forObject({ kind }: Kind, change: Change<ManagedObject>): EnqueueReques
   return [requestFor(kind, change.object, change.type === "added" && change.initial ? "sync" : "edit")];
 }
 
-/** Ignores changes of the status, and of metadata that means nothing to the operator. */
-function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
-  const relevant = ({ metadata }: ManagedObject) => [
-    metadata.generation,
-    metadata.deletionTimestamp,
-    writtenForOperator({ metadata }),
-  ];
-  const lostFinalizer = hasFinalizer(old) && !hasFinalizer(object);
-  return lostFinalizer === true || !isDeepStrictEqual(relevant(old), relevant(object));
-}
+const needsReconcile = (old: ManagedObject, object: ManagedObject): boolean =>
+  isEdited(old, object) || (hasFinalizer(old) === true && !hasFinalizer(object));
 
 /** Objects that refer to this one, if they may wait for it or send a value of its status that changed. */
 function forReferrers({ kind }: Kind, change: Change<ManagedObject>, { kinds, informers }: Caches): EnqueueRequest[] {

@@ -70,8 +70,8 @@ export async function checkpointCreated(context: ReconcileContext, step: string)
   await writeCheckpoint(context, status);
 }
 
-/** Resolves with false if somebody has edited the object meanwhile. Throws Outdated if it is gone. */
-async function writeCheckpoint(context: ReconcileContext, status: Status): Promise<boolean> {
+/** Writes this status, and goes on with the object as it is then. Resolves with false if somebody has edited the object meanwhile. Throws Outdated if it is gone. */
+export async function writeCheckpoint(context: ReconcileContext, status: Status): Promise<boolean> {
   const { kind, object, cluster } = context;
   if (!(await cluster.writeStatus(kind, object, status))) throw new Outdated("the object is gone");
   const { namespace, name, uid, generation } = object.metadata;

@@ -15,7 +15,7 @@ import { idFromSpec } from "../../objects/identity.ts";
 import { intentOf, sendWindowMs } from "../../objects/intent.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { createIn, isMarkOf, metadataWithMark, ownerMarkOf } from "../../objects/ownership.ts";
-import { Outdated } from "../../objects/reconcile-error.ts";
+import { Outdated, refuse } from "../../objects/reconcile-error.ts";
 import { type Body, createDefaults } from "../../schema/wire/request.ts";
 import {
   changeOptions,
@@ -33,8 +33,8 @@ import {
   retiringOf,
   serviceNow,
 } from "../context.ts";
-import { isUnclaimed, refuseForeignMark } from "../decide/conflicts.ts";
-import { refuseOtherHolder } from "../decide/holders.ts";
+import { foreignMark, isUnclaimed } from "../decide/conflicts.ts";
+import { earlierHolder } from "../decide/holders.ts";
 import { ensureCreatable } from "../decide/may-create.ts";
 import { ensureTakeable } from "../decide/may-take.ts";
 import { appliedFields, type Desired } from "../desired/desired.ts";
@@ -213,7 +213,7 @@ async function adoptNamed(
     return remote;
   }
   context.record.recordFutileCreate(create);
-  await refuseOtherHolder(context, remote.id);
-  refuseForeignMark(context, remote);
+  refuse(await earlierHolder(context, remote.id));
+  refuse(foreignMark(context, remote));
   throw nameTaken({ id: remote.id, mayAdopt: context.cluster.mayAdopt(context.object) }, { cause: error });
 }

@@ -89,14 +89,7 @@ export function isKnownForeign(context: ReconcileContext, id: string): boolean {
   return remote !== undefined && hasForeignMark(context, remote);
 }
 
-/** Never change what another cluster or object has marked as its own. */
-export function refuseForeignMark(context: ReconcileContext, remote: Remote): Remote {
-  const error = foreignMark(context, remote);
-  if (error) throw error;
-  return remote;
-}
-
-/** The error when another cluster or object has marked the remote as its own. */
+/** The error when another cluster or object has marked the remote as its own: never change what they have. */
 export function foreignMark(context: ReconcileContext, remote: Remote): Blocked | undefined {
   if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return undefined;
   const { id } = remote;
@@ -109,14 +102,9 @@ export function foreignMark(context: ReconcileContext, remote: Remote): Blocked 
 }
 
 /**
- * Throws Blocked when the namespace has no right to take over remotes of others. Only a takeover needs the right: an
+ * The error when the namespace has no right to take over remotes of others. Only a takeover needs the right: an
  * object keeps what it has. Rights in Kubernetes end at the namespace, but the account does not.
  */
-export function refuseAdoption(context: ReconcileContext, what: string): void {
-  const error = refusalToAdopt(context, what);
-  if (error) throw error;
-}
-
 export function refusalToAdopt({ cluster, object }: ReconcileContext, what: string): Blocked | undefined {
   if (cluster.mayAdopt(object) || isObserveOnly(object)) return undefined;
   return adoptionNotAllowed({ namespace: object.metadata.namespace, what });

@@ -15,19 +15,12 @@ import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import type { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
-import { unseenHolder } from "../unseen.ts";
 import { handoverSource, isHandover } from "./handover.ts";
 import { readMark } from "./unlisted-marks.ts";
 
 // Several objects may name one remote, also in different namespaces. Only one holds it and changes it: the one that the
 // owner mark names or, without a mark, the one whose status has the id. Among objects that never had the remote, the
 // oldest holds it. So nobody can take a remote from an object by creating another object.
-
-/** Throws Blocked when another object holds the remote, or may take it before this one. */
-export async function refuseOtherHolder(context: ReconcileContext, id: string): Promise<void> {
-  const error = await earlierHolder(context, id);
-  if (error) throw error;
-}
 
 /** The error when another object holds the remote, or may take it before this one. */
 export async function earlierHolder(context: ReconcileContext, id: string): Promise<Blocked | undefined> {
@@ -49,12 +42,6 @@ function conflictWith(context: ReconcileContext, other: ManagedObject, id: strin
   const held = { id, kind: context.kind.kind, holder: nameOf(other) };
   const isAsked = context.object.spec.adopt?.from === held.holder;
   return isAsked ? notReleased({ ...held, ...whyNotReleased(context, other) }) : heldByOther(held);
-}
-
-/** Call it before this object takes what it does not hold. Throws UnreadableKind while an unseen object may hold it. */
-export function refuseUnreadableHolder(context: ReconcileContext, id: string, reason: "OwnershipConflict"): void {
-  const error = unseenHolder(context, id, reason);
-  if (error) throw error;
 }
 
 /** When the spec names the object that has the remote, but that object does not hand it over yet. */

@@ -4,7 +4,7 @@ import { listedID } from "../../objects/identity.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import type { Blocked } from "../../objects/reconcile-error.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
-import { objectsInAccount, type ReconcileContext } from "../context.ts";
+import type { ReconcileContext } from "../context.ts";
 
 /** If fewer remotes than this are missing, a person may have deleted them by hand. */
 const FEWEST = 5;
@@ -86,7 +86,8 @@ function knownOf(context: ReconcileContext, kind: Kind, counts: (object: Managed
   const { account } = context;
   const remotes = account.remotes(kind);
   const isMissing = (id: string) => remotes.isMissing(id) && !account.lossGuard.isAccepted(id);
-  return objectsInAccount(context, kind)
+  return context.cluster
+    .inAccount(kind, context.object)
     .filter(counts)
     .flatMap((object) => {
       const id = object.status?.id;

@@ -5,7 +5,7 @@ import { intentOf, openCreateOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { listOf } from "../../schema/define.ts";
 import type { ReconcileContext } from "../context.ts";
-import { findByAdoptID, findExisting } from "./ways/by-adopt.ts";
+import { adopt, findExisting } from "./ways/by-adopt.ts";
 import { findCreated, findSuccessor } from "./ways/by-create.ts";
 import { findByOwnerMark } from "./ways/by-owner-mark.ts";
 import { findBySpec } from "./ways/by-spec.ts";
@@ -60,7 +60,7 @@ const strategies: readonly Strategy[] = [
     name: "by adopt.id",
     search: (context) => {
       const id = context.object.spec.adopt?.id;
-      return id && mayTakeOver(context) ? () => findByAdoptID(context, id) : undefined;
+      return id && mayTakeOver(context) ? () => adopt(context, id) : undefined;
     },
     final: true,
   },

@@ -1,14 +1,8 @@
 import { isGatewayError } from "../../gateway/errors.ts";
 import { secretsRefused } from "../../objects/errors/service.ts";
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { isAsSpecified } from "../../objects/object.ts";
 import type { ReconcileError } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
-
-/** Whether the remote matched the present spec at the last look. */
-export function wasReady({ status, metadata }: ManagedObject): boolean {
-  const ready = conditionOf(status, "Ready");
-  return ready?.status === "True" && ready.observedGeneration === metadata.generation;
-}
 
 /**
  * When the service refuses a request with a new value of a Secret, for a spec that it has accepted before, the error
@@ -19,7 +13,7 @@ export function attributeToSecrets(
   error: ReconcileError | undefined,
 ): ReconcileError | undefined {
   const { cause } = error ?? {};
-  if (newSecrets.length === 0 || !wasReady(object) || error?.reason !== "InvalidSpec" || !isGatewayError(cause))
+  if (newSecrets.length === 0 || !isAsSpecified(object) || error?.reason !== "InvalidSpec" || !isGatewayError(cause))
     return error;
   return secretsRefused({ names: newSecrets, answer: cause.serviceMessage ?? cause.message }, { cause });
 }

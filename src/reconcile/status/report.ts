@@ -4,6 +4,7 @@ import { ANNOTATIONS_VALID, annotationConditions, type ConditionDraft, toConditi
 import {
   type Condition,
   conditionOf,
+  isAsSpecified,
   type ManagedObject,
   reconcileRequestedAt,
   retiringIDs,
@@ -17,7 +18,6 @@ import { isExpired, validityOfStatus } from "../../schema/readiness.ts";
 import { MOST_SHOWN_BYTES, type Shown, shownOf } from "../../schema/wire/answer.ts";
 import type { ReconcileContext, RemoteState } from "../context.ts";
 import { specFields } from "../desired/plan.ts";
-import { wasReady } from "./refused-secrets.ts";
 
 /** How a reconcile ended. */
 export type Outcome =
@@ -350,7 +350,7 @@ const ACCOUNT_REASONS: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden
 const REFUSALS: ReadonlySet<string> = new Set(["InvalidSpec", "QuotaExceeded", "SecretNotReady", "UpdateUnsupported"]);
 
 function staysReady(object: ManagedObject, error: ReconcileError): boolean {
-  if (object.metadata.deletionTimestamp || !wasReady(object)) return false;
+  if (!isAsSpecified(object)) return false;
   if (!(error instanceof Blocked) || ACCOUNT_REASONS.has(error.reason)) return true;
   return REFUSALS.has(error.reason) && (isGatewayError(error.cause) || error instanceof RefusedBefore);
 }

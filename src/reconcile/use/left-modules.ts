@@ -10,7 +10,7 @@ import { withoutHidden } from "../../schema/wire/applied.ts";
 import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues } from "../../schema/wire/uses.ts";
-import { objectsInAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
 import type { ModulesContext } from "../features.ts";
 import { refuseUnseen } from "../unseen.ts";
@@ -190,7 +190,7 @@ function possibleTargets(context: ReconcileContext, fields: readonly string[]): 
   const { cluster } = context;
   return targetKinds(context, fields).flatMap((one) => {
     refuseUnseen(cluster, one.kind, "InUse", WHY);
-    return objectsInAccount(context, one).map((target): Target => [one, target]);
+    return cluster.inAccount(one, context.object).map((target): Target => [one, target]);
   });
 }
 

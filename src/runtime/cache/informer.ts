@@ -143,11 +143,9 @@ export class Informer<T extends KubeObject = KubeObject> {
     return this.#all.find(({ problem }) => problem)?.problem;
   }
 
-  /** Returns a function that removes the handler. */
-  addHandler(handler: Handler<T>): () => void {
+  addHandler(handler: Handler<T>): void {
     for (const object of this.store.list()) this.#call(handler, { type: "added", object, initial: true });
     this.#handlers.add(handler);
-    return () => this.#handlers.delete(handler);
   }
 
   /** `onListed` is called with each namespace when the store has its first complete list. */

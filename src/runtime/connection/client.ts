@@ -11,7 +11,7 @@ import {
 import { isFailedTest, isGone, KubeUnreachable, kubeErrorOf } from "./errors.ts";
 import { withRetries } from "./retry.ts";
 import type { Answer, Exchange, Transport } from "./transport.ts";
-import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
+import { metadataOnlyObject, type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface ClientOptions {
   /** The name of this writer in `managedFields`. */
@@ -88,9 +88,7 @@ export interface ApplyOptions extends WriteOptions {
   force?: boolean | undefined;
 }
 
-/** The only form accepted when `metadataOnly` is set, so that spec, status and data never arrive by accident. */
-const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /**
  * Typed calls to the API server. Answers are the server's own JSON; times stay strings.

@@ -86,8 +86,8 @@ function exchangeOf(type: ResourceType, options: WatchOptions): Exchange {
   };
 }
 
-// the only form accepted, so that spec, status and data never arrive by accident
-const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/** The only form accepted when `metadataOnly` is set, so that spec, status and data never arrive by accident. */
+export const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 function eventOf(type: ResourceType, line: string, { metadataOnly }: WatchOptions): WatchEvent {
   const { type: kind, object } = parse(line);

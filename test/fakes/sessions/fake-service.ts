@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../src/gateway/errors.ts";
-import type { Request } from "../../../src/sessions/answer.ts";
+import type { SessionCommand } from "../../../src/gateway/resources/index.ts";
 import { sessionName } from "../../../src/sessions/naming.ts";
 import { labelsOf, type Session, type SessionObject } from "../../../src/sessions/session.ts";
 
@@ -7,7 +7,7 @@ import { labelsOf, type Session, type SessionObject } from "../../../src/session
 export type RequestOutcome = "done" | "done, answer lost" | "not done, answer lost" | "limited" | "unsent";
 
 export interface Received {
-  request: Request;
+  request: SessionCommand;
   id: string;
   at: number;
 }
@@ -56,7 +56,7 @@ export class FakeService {
   }
 
   /** Throws what the gateway's client would throw. */
-  handle(request: Request, id: string, outcome: RequestOutcome): void {
+  handle(request: SessionCommand, id: string, outcome: RequestOutcome): void {
     const fail = (kind: GatewayError["kind"], status?: number, serviceMessage?: string) =>
       new GatewayError({ kind, method: "POST", route: `/${request}`, problem: kind, status, serviceMessage });
     if (outcome === "unsent") throw fail("unsent");
@@ -68,7 +68,7 @@ export class FakeService {
     if (refusal) throw fail("refused", refusal.status, refusal.message);
   }
 
-  #do(request: Request, id: string): { status: number; message?: string } | undefined {
+  #do(request: SessionCommand, id: string): { status: number; message?: string } | undefined {
     const found = this.#sessions.get(id);
     if (!found) return { status: 404 };
     if (request === "update") {

@@ -1,7 +1,5 @@
-import type { GatewayClient } from "../../../src/gateway/client.ts";
 import { Outdated } from "../../../src/objects/reconcile-error.ts";
 import type { Clock } from "../../../src/runtime/clock.ts";
-import type { Request } from "../../../src/sessions/answer.ts";
 import type { CommandObject, CommandSpec, CommandStatus } from "../../../src/sessions/command.ts";
 import type { CommandAccount, CommandReconcilerOptions } from "../../../src/sessions/command-reconciler.ts";
 import type { Session } from "../../../src/sessions/session.ts";
@@ -58,14 +56,6 @@ export class FakeWorld {
     const { pause, request, write } = { ...defaults, ...given };
     let cache = this.stored;
     const { service, clock } = this;
-    const client = (["restart", "stop", "update"] as const).map((name) => [
-      `${name}Session`,
-      async (id: string) => {
-        await pause(`send ${name}`);
-        service.handle(name satisfies Request, id, request());
-        await pause(`answer ${name}`);
-      },
-    ]);
     const account: CommandAccount = {
       namespace: NAMESPACE,
       collection: {
@@ -80,7 +70,11 @@ export class FakeWorld {
         listed: async () => {},
         read: async (id) => service.online.find((one) => one.id === id),
         admit: () => pause("admit"),
-        perform: (call) => call(Object.fromEntries(client) as GatewayClient, {}),
+        command: async (command, id) => {
+          await pause(`send ${command}`);
+          service.handle(command, id, request());
+          await pause(`answer ${command}`);
+        },
       },
       mirror: { isEnabled: true, isSynced: true },
       objects: () => this.#objects.map((one) => mirrored(one)),

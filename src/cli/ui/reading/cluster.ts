@@ -1,9 +1,9 @@
 import { customResources } from "../../../kinds/index.ts";
+import { typeOf } from "../../../objects/object.ts";
 import { Informer } from "../../../runtime/cache/informer.ts";
 import type { KubeClient } from "../../../runtime/connection/client.ts";
 import { createLogger } from "../../../runtime/log.ts";
 import type { KubeObject } from "../../../runtime/object.ts";
-import { typeOf } from "../../cluster/objects.ts";
 import type { Lister } from "../../graph/load.ts";
 import { type Change, changeOf } from "./changes.ts";
 

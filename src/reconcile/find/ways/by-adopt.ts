@@ -9,9 +9,6 @@ import { handoverSource } from "../../decide/handover.ts";
 import { ensureTakeable } from "../../decide/may-take.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
 
-/** The remote that `spec.adopt.id` names. */
-export const findByAdoptID = (context: ReconcileContext, id: string): Promise<Remote> => adopt(context, id);
-
 /**
  * The remote with the natural key of the spec, for `spec.adopt.existing` and for objects that only observe. If there is
  * none, an object that adopts creates its remote, and an object that observes is blocked.

@@ -1,14 +1,14 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
 import { createInterrupted } from "../../../objects/errors/change.ts";
-import { isNamedBySpec } from "../../../objects/identity.ts";
+import { hasNaturalKey, isNamedBySpec } from "../../../objects/identity.ts";
 import { intentOf, isOwnCreate } from "../../../objects/intent.ts";
 import { isMadeBy, isMarkOf, ownerMarkOf } from "../../../objects/ownership.ts";
+import { refuse } from "../../../objects/reconcile-error.ts";
 import { noteOrigin, type ReconcileContext, remotesOf, requestOptions, retire, retiringOf } from "../../context.ts";
 import { isUnclaimed, markedForObject, newestOf } from "../../decide/conflicts.ts";
-import { refuseUnreadableHolder } from "../../decide/holders.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
-import { hasNaturalKey } from "./by-natural-key.ts";
+import { unseenHolder } from "../../unseen.ts";
 
 // A create whose outcome the status does not have. What it made says so: its owner mark ends with the create.
 
@@ -42,7 +42,7 @@ export async function findInterruptedCreate(
     context.record.recordFutileCreate(create);
     return undefined;
   }
-  if (!isNamedBySpec(context.kind)) refuseUnreadableHolder(context, created.id, "OwnershipConflict");
+  if (!isNamedBySpec(context.kind)) refuse(unseenHolder(context, created.id, "OwnershipConflict"));
   context.changes.push({ type: "Recovered", id: created.id });
   noteOrigin(context, "Created", create);
   const { fields } = intentOf(context.object) ?? {};
@@ -88,7 +88,10 @@ async function selectCreated(
   await readUnlistedMarks(
     context,
     all,
-    (remote) => isCandidate(remote) && hasNaturalKey(context, remote) && isYoungEnough(context, create, remote),
+    (remote) =>
+      isCandidate(remote) &&
+      hasNaturalKey(context.kind, remote, context.object.spec) &&
+      isYoungEnough(context, create, remote),
   );
   const ours = markedForObject(context).filter((remote) => isMarkOf(ownerMarkOf(remote), owner) && isCandidate(remote));
   // The value of what a restored object had was shown, so others may have it.

@@ -1,6 +1,6 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
-import { naturalKeyOf } from "../../../objects/identity.ts";
+import { hasNaturalKey } from "../../../objects/identity.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../../context.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 
@@ -9,15 +9,12 @@ import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
  * milliseconds) or later. Undefined for kinds without a natural key.
  */
 export async function findByNaturalKey(context: ReconcileContext, since: number): Promise<Remote | undefined> {
-  if (!context.kind.naturalKey) return undefined;
-  const isMeant = (remote: Remote) => hasNaturalKey(context, remote);
+  const { kind, object } = context;
+  if (!kind.naturalKey) return undefined;
+  const isMeant = (remote: Remote) => hasNaturalKey(kind, remote, object.spec);
   const find: Find = async (all) => {
     await readUnlistedMarks(context, all, isMeant);
     return all().find(isMeant);
   };
   return remotesOf(context).search(since, find, { ...requestOptions(context), lane: "retry" });
 }
-
-/** Whether a remote has the natural key of the spec; true for kinds without a natural key. */
-export const hasNaturalKey = ({ kind, object }: ReconcileContext, remote: Remote): boolean =>
-  naturalKeyOf(kind, remote) === naturalKeyOf(kind, object.spec);

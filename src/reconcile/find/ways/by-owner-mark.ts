@@ -1,6 +1,7 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
 import { clusterUnknown, statusLost } from "../../../objects/errors/ownership.ts";
+import { hasNaturalKey } from "../../../objects/identity.ts";
 import { intentOf, openCreateOf } from "../../../objects/intent.ts";
 import { hasFinalizer } from "../../../objects/object.ts";
 import { isMarkOf, ownerMarkOf, ownerOf, ownerTextOf } from "../../../objects/ownership.ts";
@@ -19,7 +20,6 @@ import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { resolveDesired } from "../../desired/desired.ts";
 import { plan } from "../../desired/plan.ts";
 import { findSettled } from "./by-create.ts";
-import { hasNaturalKey } from "./by-natural-key.ts";
 
 /**
  * A remote with this object's mark that an earlier object of the same name left in the account, because it was retained
@@ -33,7 +33,11 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   if (!kind.resource.create.includes("metadata")) return undefined;
   const isOurs = (remote: Remote) => isMarkOf(ownerMarkOf(remote), owner);
   const find: Find = async (all) => {
-    await readUnlistedMarks(context, all, (remote) => isUnclaimed(context, remote) && hasNaturalKey(context, remote));
+    await readUnlistedMarks(
+      context,
+      all,
+      (remote) => isUnclaimed(context, remote) && hasNaturalKey(context.kind, remote, context.object.spec),
+    );
     return findFitting(context, isOurs);
   };
   // With the finalizer, a create may have been sent. If its annotation is lost, nobody has searched for what it made.
@@ -105,7 +109,8 @@ const findFitting = async (
 /** Remotes with a mark for an object of this name whose immutable values match the spec. */
 async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) => boolean): Promise<Remote[]> {
   const marked = markedForObject(context).filter(
-    (remote) => isMeant(remote) && isUnclaimed(context, remote) && hasNaturalKey(context, remote),
+    (remote) =>
+      isMeant(remote) && isUnclaimed(context, remote) && hasNaturalKey(context.kind, remote, context.object.spec),
   );
   if (marked.length === 0) return [];
   const { body } = await resolveDesired(context.kind, context.object, context.cluster);

@@ -3,6 +3,7 @@ import type { Remote } from "../../../gateway/resource.ts";
 import { idFromSpec, listedID, setsNoModule } from "../../../objects/identity.ts";
 import { openCreateOf } from "../../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isReconcileRequested } from "../../../objects/object.ts";
+import { refuse } from "../../../objects/reconcile-error.ts";
 import {
   getRemote,
   noteOrigin,
@@ -12,7 +13,7 @@ import {
   requestOptions,
   retire,
 } from "../../context.ts";
-import { missingRemote, refuseAdoption } from "../../decide/conflicts.ts";
+import { missingRemote, refusalToAdopt } from "../../decide/conflicts.ts";
 import { holds } from "../../decide/holders.ts";
 import { ensureTakeable } from "../../decide/may-take.ts";
 import { resolveDesired } from "../../desired/desired.ts";
@@ -63,7 +64,8 @@ async function refuseHolders(context: ReconcileContext, id: string): Promise<voi
  * an object that only observes.
  */
 function refuseEntryOfOthers(context: EntryContext, id: string): void {
-  if (!isDeleting(context.object) && !mayHaveEntry(context, id)) refuseAdoption(context, listedID(context.kind, id));
+  if (isDeleting(context.object) || mayHaveEntry(context, id)) return;
+  refuse(refusalToAdopt(context, listedID(context.kind, id)));
 }
 
 function noteAbsence(context: ReconcileContext, id: string): undefined {

@@ -9,10 +9,11 @@ import {
   type ManagedObject,
 } from "../../../objects/object.ts";
 import { originOf } from "../../../objects/origin.ts";
+import { refuse } from "../../../objects/reconcile-error.ts";
 import { readinessOf } from "../../../schema/readiness.ts";
 import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, serviceNow } from "../../context.ts";
-import { missingRemote, refuseForeignMark } from "../../decide/conflicts.ts";
-import { refuseOtherHolder } from "../../decide/holders.ts";
+import { foreignMark, missingRemote } from "../../decide/conflicts.ts";
+import { earlierHolder } from "../../decide/holders.ts";
 import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "../../decide/mass-loss.ts";
 import { adopt } from "./by-adopt.ts";
 import { findByOwnerMark } from "./by-owner-mark.ts";
@@ -24,9 +25,11 @@ import { findByOwnerMark } from "./by-owner-mark.ts";
 export async function findByStatusID(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const { object } = context;
   refuseOtherAdoption(object, id);
-  await refuseOtherHolder(context, id);
+  refuse(await earlierHolder(context, id));
   const remote = await getFromRightAccount(context, id);
-  if (remote) return isObserver(object) ? adopt(context, id, remote) : refuseForeignMark(context, remote);
+  if (remote && isObserver(object)) return adopt(context, id, remote);
+  refuse(remote && foreignMark(context, remote));
+  if (remote) return remote;
   context.changes.push({ type: "Missing", id });
   if (isDeleting(object)) return undefined;
   if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw missingRemote(context, id);
