@@ -94,7 +94,7 @@ describe("the id that a spec names", () => {
 });
 
 describe("the ids of an object's remotes", () => {
-  const status = { id: "one/a", retiring: "two/a", retiringLater: ["three/a"] };
+  const status = { id: "one/a", retiring: ["two/a", "three/a"] };
   const ids = ["one/a", "two/a", "three/a"];
 
   it.each(kinds)("of $kind are each there once: of the status, those being replaced, of the spec", (kind) => {

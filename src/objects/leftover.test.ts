@@ -33,7 +33,7 @@ const named = { domain: "shop.example.com" };
 test.each([
   ["has it", plain, object({ status: { id: "ipp_1" } }), true],
   ["has it through another account", plain, object({ status: { id: "ipp_1", account: "team" } }), true],
-  ["has replaced it and is to delete it", plain, object({ status: { ...other, retiring: "ipp_1" } }), true],
+  ["has replaced it and is to delete it", plain, object({ status: { ...other, retiring: ["ipp_1"] } }), true],
   ["only observes it", plain, object({ spec: { managementPolicy: "ObserveOnly" }, status: { id: "ipp_1" } }), true],
   ["is to adopt it", plain, object({ spec: { adopt: { id: "ipp_1" } } }), true],
   ["has taken its mark off", plain, object({ notes: { [annotations.createIntent]: "id=ipp_1 owner=c/n/a" } }), true],

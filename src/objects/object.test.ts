@@ -55,9 +55,7 @@ it("an object with a deletionTimestamp is being deleted", () => {
 
 it("replaced remotes are deleted in the order in which they were replaced", () => {
   expect(retiringIDs(undefined)).toEqual([]);
-  expect(retiringIDs({ retiring: "ipp_1" })).toEqual(["ipp_1"]);
-  expect(retiringIDs({ retiring: "ipp_1", retiringLater: ["ipp_2", "ipp_3"] })).toEqual(["ipp_1", "ipp_2", "ipp_3"]);
-  expect(retiringIDs({ retiringLater: ["ipp_2"] })).toEqual(["ipp_2"]);
+  expect(retiringIDs({ retiring: ["ipp_1", "ipp_2"] })).toEqual(["ipp_1", "ipp_2"]);
 });
 
 it("an object is released when it is to hand over its remote and has nothing left to delete", () => {
@@ -66,7 +64,7 @@ it("an object is released when it is to hand over its remote and has nothing lef
   expect([releasedTo(release()), releasedTo(object())]).toEqual(["team-b/a", undefined]);
   expect(isReleased(release())).toBe(true);
   expect(isReleased(release({ id: "ipp_2" }))).toBe(true);
-  expect(isReleased(release({ id: "ipp_2", retiring: "ipp_1" }))).toBe(false);
+  expect(isReleased(release({ id: "ipp_2", retiring: ["ipp_1"] }))).toBe(false);
   expect(isReleased(object())).toBe(false);
 });
 

@@ -54,10 +54,8 @@ export interface Status {
   refusedMark?: RefusedMark | undefined;
   /** The request that the service has refused, and when the next process sends it again. */
   refusedRequest?: RefusedRequest | undefined;
-  /** The remote that was replaced. Set until nothing refers to it and it is deleted. */
-  retiring?: string | undefined;
-  /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */
-  retiringLater?: readonly string[] | undefined;
+  /** Remotes that were replaced, oldest first. Each is here until nothing refers to it and it is deleted. */
+  retiring?: readonly string[] | undefined;
   /** Ids of remotes without a list and without an object, on which a module was left that refers to this remote. */
   leftOn?: readonly string[] | undefined;
   appliedFields?: readonly string[];
@@ -97,11 +95,7 @@ export interface ManagedObject extends KubeObject {
 }
 
 /** Ids of remotes that were replaced and are not deleted yet, oldest first. */
-export const retiringIDs = ({
-  retiring,
-  retiringLater = [],
-}: Pick<Status, "retiring" | "retiringLater"> = {}): string[] =>
-  retiring === undefined ? [...retiringLater] : [retiring, ...retiringLater];
+export const retiringIDs = ({ retiring = [] }: Pick<Status, "retiring"> = {}): readonly string[] => retiring;
 
 /** Whether the object may have a remote. */
 export const hasFinalizer = ({ metadata }: Pick<KubeObject, "metadata">): boolean =>

@@ -208,16 +208,10 @@ const bookkeeping = {
         "`kubectl tunnelgateway plan` shows the object as blocked. An edit makes it another request.",
     ),
   retiring: z
-    .string()
-    .optional()
-    .describe("Remote id of the resource that was replaced. It is deleted once nothing refers to it."),
-  retiringLater: z
     .array(z.string())
     .max(20)
     .optional()
-    .describe(
-      "Remote ids of resources that were replaced later, while the one in `retiring` could not be deleted yet.",
-    ),
+    .describe("Remote ids of resources that were replaced, oldest first. Each is deleted once nothing refers to it."),
   appliedFields: z
     .array(z.string())
     .optional()

@@ -129,7 +129,7 @@ describe("objects of several namespaces", () => {
   it("have the same remote when both statuses have its id, although their keys are not known to be of one account", () => {
     const one = put("a", "one key", { id: "ipp_1" });
     put("b", "another key", { id: "ipp_1" });
-    put("c", "another key", { id: "ipp_2", retiring: "ipp_1" });
+    put("c", "another key", { id: "ipp_2", retiring: ["ipp_1"] });
     put("d", "another key", { id: "ipp_2" });
     expect(namespacesOf(cluster.othersWithRemoteID(IPPolicy, "ipp_1", one))).toEqual(["b", "c"]);
   });

@@ -314,13 +314,13 @@ describe("a replaced certificate", () => {
     object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", keyPair("second"));
     await scene.reconcile(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_2", retiring: "cert_1" });
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_2", retiring: ["cert_1"] });
   });
 
   it("is deleted soon after an outage", async () => {
     scene.gateway.refuse("delete", 503);
     await scene.reconcile(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ retiring: "cert_1" });
+    expect(scene.cluster.now(object).status).toMatchObject({ retiring: ["cert_1"] });
     await scene.clock.advance(5000);
     await scene.reconcile(object);
     expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([{ id: "cert_2" }]);

@@ -74,7 +74,7 @@ describe("an API key whose Secret was lost", () => {
       if (write === "writeSecret") throw new Retry("Forbidden", "not now");
     };
     await scene.reconcile(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: ["ak_1"] });
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object, 6);
     expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);

@@ -118,7 +118,7 @@ describe("a renewed certificate", () => {
     await scene.settle(user, 3);
     scene.cluster.setSecret("tls", keyPair("second"));
     await scene.settle(object, 3);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_1" });
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: ["cert_1"] });
     return { object, user };
   }
 
@@ -157,7 +157,7 @@ describe("a renewed certificate", () => {
     scene.cluster.setSecret("tls", keyPair("third"));
     // Deletes the first certificate and uploads the third.
     await scene.reconcile(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_2" });
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: ["cert_2"] });
     await scene.settle(object, 3);
     expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([
       { id: "cert_3", certificate_pem: pem("third") },
@@ -208,7 +208,7 @@ describe("a renewed certificate", () => {
     scene.gateway.refuse("delete", 400);
     scene.gateway.loseAnswer("create");
     await scene.reconcile(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_2", retiring: "cert_1" });
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_2", retiring: ["cert_1"] });
     await scene.settle(object);
     expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3" });
     await scene.clock.advance(3_600_000);
@@ -230,8 +230,7 @@ describe("a renewed certificate", () => {
     }
     expect(scene.cluster.now(object).status).toMatchObject({
       id: "cert_4",
-      retiring: "cert_1",
-      retiringLater: ["cert_2", "cert_3"],
+      retiring: ["cert_1", "cert_2", "cert_3"],
     });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     scene.gateway.takeCalls();
@@ -263,8 +262,8 @@ describe("a renewed certificate", () => {
     }
     expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(26);
     const { status } = scene.cluster.now(object);
-    expect(status).toMatchObject({ id: "cert_26", retiring: "cert_6" });
-    expect(status?.retiringLater).toHaveLength(19);
+    const retiring = Array.from({ length: 20 }, (_, at) => `cert_${at + 6}`);
+    expect(status).toMatchObject({ id: "cert_26", retiring });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     const left = scene.cluster.events.filter(({ reason }) => reason === "InUse").map(({ note }) => note);
     expect(left).toHaveLength(5);

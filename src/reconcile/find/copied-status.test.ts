@@ -103,7 +103,7 @@ it("the copy of an object whose remote is gone does not delete what the original
   const object = await blue.given(IPPolicy, "one", opaque);
   const { id: retiring } = blue.gateway.seed(IPPolicy.resource, opaque);
   const green = new Scene({ beside: blue, clusterID: "green" });
-  const copy = copyTo(green, { ...object, status: { ...object.status, retiring } });
+  const copy = copyTo(green, { ...object, status: { ...object.status, retiring: [retiring] } });
   green.gateway.drop(IPPolicy.resource, blue.idOf(object));
   for (let count = 0; count < 3; count += 1) await green.settle(copy);
   expect(green.reason(copy)).toMatch(/^Available/);

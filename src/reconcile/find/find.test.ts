@@ -278,7 +278,7 @@ describe("a remote that somebody else has deleted", () => {
     scene.cluster.keyUsers.set(digestOf("token of ak_1"), [{ name: "the operator", isDeleting: false }]);
     scene.cluster.removeSecret("ci");
     await scene.reconcile(object);
-    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: ["ak_1"] });
     scene.gateway.drop(APIKey.resource, "ak_2");
     scene.cluster.events.length = 0;
     await scene.resync(APIKey, object);

@@ -113,7 +113,7 @@ it("a certificate with the mark of a former object is deleted after its replacem
   await move(TLSCertificate, { secretName: "tls" });
   scene.cluster.setSecret("tls", keyPair("second"));
   await scene.reconcile(to);
-  expect(scene.cluster.now(to).status).toMatchObject({ id: "cert_2", retiring: id });
+  expect(scene.cluster.now(to).status).toMatchObject({ id: "cert_2", retiring: [id] });
   restart();
   await scene.settle(to, 8);
   expect(scene.gateway.remotesOf(TLSCertificate.resource).map((one) => one.id)).toEqual(["cert_2"]);

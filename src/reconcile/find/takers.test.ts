@@ -48,7 +48,7 @@ it("a certificate without a mark that was replaced and is still in use is not ad
   await scene.given(ReservedDomain, "user", { domain: "a.example.com", certificateRef: { id: old } });
   scene.cluster.setSecret("tls", keyPair("second"));
   await scene.settle(first, 3);
-  expect(scene.cluster.now(first).status?.retiring).toBe(old);
+  expect(scene.cluster.now(first).status?.retiring).toEqual([old]);
   scene.cluster.annotateByHand(first, annotations.paused, "true");
   scene.resetCounts();
   const spec = { secretName: "tls", metadata, adopt: { id: old } };

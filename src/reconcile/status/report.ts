@@ -155,7 +155,7 @@ const marksOf = ({ owner, formerOwner, refusedMark, refusedRequest }: RemoteStat
 const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn, tokenDigests }: RemoteState): Partial<Status> => ({
   ...(leftOn && { leftOn }),
   ...(moduleOrigins && { moduleOrigins: Object.keys(moduleOrigins).length > 0 ? moduleOrigins : undefined }),
-  ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
+  ...(retiring && { retiring: retiring.length > 0 ? retiring : undefined }),
   ...(outputSecret !== undefined && { outputSecret: outputSecret || undefined }),
   ...(tokenDigests && { tokenDigests }),
 });

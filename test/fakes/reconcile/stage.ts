@@ -48,7 +48,7 @@ const refersTo = (manifest: Manifest, { kind, metadata }: Manifest): boolean =>
 
 /** Members of every status that a line shows with their value, since the next request follows from it. */
 const SHOWN_WITH_VALUE = new Set([
-  ...["id", "account", "holds", "origin", "moduleOrigins", "owner", "retiring", "retiringLater"],
+  ...["id", "account", "holds", "origin", "moduleOrigins", "owner", "retiring"],
   ...["leftOn", "outputSecret", "lastHandledReconcileAt", "observedGeneration"],
 ]);
 /** Members of every status that a line shows by their name alone. */

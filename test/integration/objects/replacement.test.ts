@@ -131,9 +131,9 @@ describe("a certificate whose Secret is renewed", () => {
     const last = await world.until("the next one", async () => {
       const { status } = await world.get("TLSCertificate", "shop");
       const isThrough = status.id !== moving.status.id && !control().get(moving.status.id);
-      return isThrough && status.retiringLater === undefined && status;
+      return isThrough && status.retiring?.length === 1 && status;
     });
-    expect(last).toMatchObject({ retiring: before.status.id });
+    expect(last).toMatchObject({ retiring: [before.status.id] });
     expect(certificateOf(kept)).toBe(before.status.id);
     expect(control().summary()["tls_certificates"]).toBe(2);
     expect(readySince(await world.ready("TLSCertificate", "shop"))).toBe(readySince(before));

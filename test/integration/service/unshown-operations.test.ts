@@ -111,7 +111,7 @@ describe("a certificate", () => {
     const before = await world.ready("TLSCertificate", "files");
     await world.kube.apply(manifest("TLSCertificate", "files", { secretName: "files", description: "second" }));
     const after = await world.ready("TLSCertificate", "files");
-    expect(after.status).toMatchObject({ retiring: before.status.id });
+    expect(after.status).toMatchObject({ retiring: [before.status.id] });
     expect(control().get(after.status.id)).toMatchObject({ description: "second" });
 
     const reported = await blocked("ReservedDomain", "files", "ReplacementRequired");
