@@ -18,7 +18,6 @@ import { countDependents } from "./accounts/dependents.ts";
 import { KeyRecords } from "./accounts/key-records.ts";
 import { keyUsersOf } from "./accounts/key-users.ts";
 import { recordedIn } from "./accounts/recorded.ts";
-import { WriteTurns } from "./accounts/write-turns.ts";
 import type { KubeClusterOptions } from "./kubernetes/kube-cluster.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import { serviceTimes } from "./object-controller.ts";
@@ -48,14 +47,12 @@ export class AccountParts {
   constructor(parts: Parts) {
     this.#parts = parts;
     const { client, clock, config, recorder, isOurs, watches } = parts;
-    const turns = new WriteTurns();
-    this.#objects = new AccountObjects({ client, recorder }, watches.accounts.store, watches.rights, isOurs, turns);
+    this.#objects = new AccountObjects({ client, recorder }, watches.accounts.store, watches.rights, isOurs);
     this.#keyRecords = new KeyRecords({
       client,
       namespace: namespaceOf(config),
       installation: config.installation,
-      isOurs,
-      turns,
+      objects: this.#objects,
       store: () => watches.accounts.store,
       secret: () => watches.stateKey.value,
       protect: (object) =>

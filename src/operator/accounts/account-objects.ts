@@ -12,7 +12,7 @@ import type { NamespaceRights } from "../kubernetes/namespace-rights.ts";
 import { secrets } from "../kubernetes/resource-types.ts";
 import { tellUnwritten } from "../kubernetes/unwritten-status.ts";
 import type { AccountObject } from "./all-credentials.ts";
-import type { WriteTurns } from "./write-turns.ts";
+import { WriteTurns } from "./write-turns.ts";
 
 /**
  * Writes GatewayAccounts and the finalizers of their Secrets. Throws the same errors as KubeCluster, and ignores a 404.
@@ -23,7 +23,7 @@ export class AccountObjects {
   readonly #store: Store<AccountObject>;
   readonly #rights: Pick<NamespaceRights, "during" | "settle">;
   readonly #isOurs: (object: AccountObject) => boolean;
-  readonly #turns: WriteTurns;
+  readonly #turns = new WriteTurns();
   readonly #recorder: Pick<EventRecorder, "emit">;
 
   constructor(
@@ -31,28 +31,29 @@ export class AccountObjects {
     store: Store<AccountObject>,
     rights: Pick<NamespaceRights, "during" | "settle">,
     isOurs: (object: AccountObject) => boolean,
-    turns: WriteTurns,
   ) {
     this.#client = client;
     this.#store = store;
     this.#rights = rights;
     this.#isOurs = isOurs;
-    this.#turns = turns;
     this.#recorder = recorder;
   }
 
-  /** `change`: makes the new status from the status at the time of the write. Undefined: nothing is written. */
+  /**
+   * `change`: makes the new status from the status at the time of the write. Undefined: nothing is written. Resolves with
+   * false if the GatewayAccount is gone.
+   */
   async writeStatus(
     object: AccountObject,
     change: (before: AccountObject["status"]) => Readonly<Record<string, unknown>> | undefined,
-  ): Promise<void> {
-    if (!this.#isOurs(object)) return;
+  ): Promise<boolean> {
+    if (!this.#isOurs(object)) return true;
     const write = async () => {
       const current = this.#latest(object);
       const status = change(current.status);
       if (status) this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), current, status));
     };
-    await ignoringNotFound(() => this.#turns.run(keyOf(object), write)).catch((error: unknown) => {
+    return ignoringNotFound(() => this.#turns.run(keyOf(object), write)).catch((error: unknown) => {
       throw tellUnwritten(this.#recorder, object, error);
     });
   }
@@ -109,10 +110,13 @@ async function addFinalizer(
   return client.patchMerge(type, object.metadata, patch);
 }
 
-async function ignoringNotFound(write: () => Promise<unknown>): Promise<void> {
+/** Resolves with false after a 404. */
+async function ignoringNotFound(write: () => Promise<unknown>): Promise<boolean> {
   try {
     await write();
+    return true;
   } catch (error) {
     if (!isNotFound(error)) throw toReconcileError(error);
+    return false;
   }
 }

@@ -1,6 +1,4 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import { GatewayAccount } from "../../kinds/gateway-account.ts";
-import { typeOf } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
@@ -8,9 +6,10 @@ import { isNotFound } from "../../runtime/connection/errors.ts";
 import { STATE_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import { secrets } from "../kubernetes/resource-types.ts";
+import type { AccountObjects } from "./account-objects.ts";
 import type { AccountObject } from "./all-credentials.ts";
 import type { Credentials, KeyRecording } from "./credentials.ts";
-import type { WriteTurns } from "./write-turns.ts";
+import { WriteTurns } from "./write-turns.ts";
 
 /** 128 bits, as 22 characters of base64url. */
 const RECORD_BYTES = 16;
@@ -19,18 +18,16 @@ const RECORD_BYTES = 16;
 export const MOST_RECORDS = 10;
 
 export interface KeyRecordsOptions {
-  client: Pick<KubeClient, "get" | "patchMerge" | "replaceStatus">;
-  store: () => Pick<Store<AccountObject>, "get" | "put">;
+  client: Pick<KubeClient, "get" | "patchMerge">;
+  store: () => Pick<Store<AccountObject>, "get">;
+  /** Keys of a GatewayAccount that it leaves to another installation are proved at each start. */
+  objects: Pick<AccountObjects, "writeStatus">;
   /** The namespace of the Secret with the key for digests. */
   namespace: string;
   /** The name of the installation. Several installations may share that Secret. */
   installation: string;
   /** The key for digests. Known before the first request. */
   secret: () => KeyObject;
-  /** Whether this installation writes to the GatewayAccount. Keys of other GatewayAccounts are proved at each start. */
-  isOurs: (object: AccountObject) => boolean;
-  /** Shared by everything that writes to GatewayAccounts. */
-  turns: WriteTurns;
   /**
    * Keeps a GatewayAccount and its Secret from being deleted while objects need them. Called before a key is recorded,
    * so before the first change under it.
@@ -39,6 +36,8 @@ export interface KeyRecordsOptions {
 }
 
 type Holder = Pick<Credentials, "key" | "uid">;
+
+type Added = (known: readonly string[]) => string[] | undefined;
 
 /** `record`: that of the key that the credentials have now. */
 type Recorded = Pick<Credentials, "key" | "uid" | "record">;
@@ -52,6 +51,8 @@ export class KeyRecords implements KeyRecording {
   readonly #options: KeyRecordsOptions;
   /** The records of the operator's own credentials, as last read or written. */
   #own: readonly string[] | undefined;
+  /** For the writes of these records. */
+  readonly #turns = new WriteTurns();
 
   constructor(options: KeyRecordsOptions) {
     this.#options = options;
@@ -84,18 +85,34 @@ export class KeyRecords implements KeyRecording {
    * account of the next one since, and then the former one proves nothing any more.
    */
   async add(holder: Recorded, record: string, which: { alone: boolean }): Promise<void> {
-    const object = this.#accountObject(holder.key, holder.uid);
-    if (object && !(await this.has(holder, record))) await this.#options.protect(object);
-    await this.#options.turns.run(holder.key, () => this.#add(holder, record, which));
+    if (holder.record !== record) return;
+    /** The records with this one. Undefined: nothing has to be written. */
+    const added = (known: readonly string[]): string[] | undefined => {
+      const others = which.alone ? [] : known.filter((one) => one !== record).slice(1 - MOST_RECORDS);
+      const isThere = known.includes(record) && others.length === known.length - 1;
+      return isThere || holder.record !== record ? undefined : [...others, record];
+    };
+    await (holder.key === "" ? this.#addOwn(added) : this.#addToStatus(holder, record, added));
   }
 
-  async #add(holder: Recorded, record: string, { alone }: { alone: boolean }): Promise<void> {
-    if (holder.record !== record) return;
-    const known = await this.#read(holder);
-    const others = alone ? [] : known.filter((one) => one !== record).slice(1 - MOST_RECORDS);
-    if (known.includes(record) && others.length === known.length - 1) return;
-    await this.#write(holder, [...others, record]).catch((error: unknown) => {
-      throw toReconcileError(error);
+  async #addToStatus(holder: Holder, record: string, added: Added): Promise<void> {
+    const object = this.#accountObject(holder.key, holder.uid);
+    if (!object) throw new Outdated("the GatewayAccount is gone");
+    if (!(await this.has(holder, record))) await this.#options.protect(object);
+    const isThere = await this.#options.objects.writeStatus(object, (before) => {
+      const keyDigests = added(before?.keyDigests ?? []);
+      return keyDigests && { ...before, keyDigests };
+    });
+    if (!isThere) throw new Outdated("the GatewayAccount is gone");
+  }
+
+  #addOwn(added: Added): Promise<void> {
+    return this.#turns.run("", async () => {
+      const records = added(await this.#read({ key: "", uid: "" }));
+      if (!records) return;
+      await this.#writeOwn(records).catch((error: unknown) => {
+        throw toReconcileError(error);
+      });
     });
   }
 
@@ -105,21 +122,9 @@ export class KeyRecords implements KeyRecording {
     return this.#own;
   }
 
-  #write(holder: Holder, records: readonly string[]): Promise<void> {
-    return holder.key === "" ? this.#writeOwn(records) : this.#writeStatus(holder, records);
-  }
-
   #accountObject(key: string, uid: string): AccountObject | undefined {
     const object = this.#options.store().get(key);
     return object?.metadata.uid === uid ? object : undefined;
-  }
-
-  async #writeStatus({ key, uid }: Holder, keyDigests: readonly string[]): Promise<void> {
-    const { client, store, isOurs } = this.#options;
-    const object = this.#accountObject(key, uid);
-    if (!object) throw new Outdated("the GatewayAccount is gone");
-    if (!isOurs(object)) return;
-    store().put(await client.replaceStatus(typeOf(GatewayAccount), object, { ...object.status, keyDigests }));
   }
 
   /** Writes nothing if the Secret is gone: its key is lost, so the records are worth nothing. */

@@ -16,7 +16,6 @@ import { AccountObjects } from "../../../src/operator/accounts/account-objects.t
 import { Accounts } from "../../../src/operator/accounts/accounts.ts";
 import type { AccountObject } from "../../../src/operator/accounts/all-credentials.ts";
 import { KeyRecords } from "../../../src/operator/accounts/key-records.ts";
-import { WriteTurns } from "../../../src/operator/accounts/write-turns.ts";
 import type { SecretValue } from "../../../src/reconcile/cluster.ts";
 import { Store } from "../../../src/runtime/cache/store.ts";
 import { KubeClient } from "../../../src/runtime/connection/client.ts";
@@ -92,7 +91,6 @@ export class AccountScene {
   readonly #config: Config;
   readonly #objects: AccountObjects;
   readonly #client: KubeClient;
-  readonly #turns = new WriteTurns();
   /** With which records of keys are made. */
   #secret = createSecretKey(Buffer.alloc(32, 1));
   #accounts: Accounts;
@@ -114,13 +112,7 @@ export class AccountScene {
     const env = { GATEWAY_BASE_URL: service.url, GATEWAY_API_KEY: OWN_KEY, REQUESTS_PER_MINUTE: "0", ...options.env };
     this.#config = { ...readConfig(env), apiKey: async () => this.ownKey };
     const rights = { during: <T>(_: string, write: () => Promise<T>) => write(), settle: async () => {} };
-    this.#objects = new AccountObjects(
-      { client, recorder: { emit: () => {} } },
-      this.store,
-      rights,
-      () => this.isOurs,
-      this.#turns,
-    );
+    this.#objects = new AccountObjects({ client, recorder: { emit: () => {} } }, this.store, rights, () => this.isOurs);
     this.#watchAccounts();
     const metadata = { name: STATE_SECRET, namespace: "operator" };
     server.storage.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata });
@@ -280,8 +272,7 @@ export class AccountScene {
       installation: "default",
       store: () => this.store,
       secret: () => this.#secret,
-      isOurs: () => this.isOurs,
-      turns: this.#turns,
+      objects: this.#objects,
       protect: (object) => protectAccount(this.#protection(), object),
     });
     return new Accounts({
