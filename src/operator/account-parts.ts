@@ -33,7 +33,7 @@ interface Parts extends CommonOptions {
   unfinalizedObjects: UnfinalizedObjects;
   memory: ObjectMemory;
   enqueuer: Enqueuer;
-  readSecret: Cluster["secret"];
+  readSecret: Cluster["secrets"]["read"];
 }
 
 /** The accounts of objects, and what has to do with the GatewayAccounts that lead to them. */

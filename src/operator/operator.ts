@@ -59,7 +59,7 @@ export function createOperator(given: OperatorOptions): Operator {
   const { informers } = watches;
   const enqueuer = new Enqueuer({ informers, accountStore: watches.accounts.store, controllers });
   const unfinalizedObjects = new UnfinalizedObjects(clock, (object) => changes.finish(object));
-  const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
+  const readSecret = (namespace: string, name: string) => cluster.secrets.read(namespace, name);
   const parts = { ...options, watches, unfinalizedObjects, memory, enqueuer, readSecret };
   const accountParts = new AccountParts(parts);
   const { accounts } = accountParts;

@@ -23,7 +23,7 @@ async function planned(scene: Scene, ...objects: ManagedObject[]): Promise<Block
     account: { list: async (resource) => scene.gateway.remotesOf(resource), module: async () => null },
     cluster: {
       secret: async (_, name) => scene.cluster.secretNow(name),
-      configMap: (namespace, name) => scene.cluster.configMap(namespace, name),
+      configMap: (namespace, name) => scene.cluster.secrets.configMap(namespace, name),
     },
     mayAdopt: (namespace) => namespace !== "elsewhere",
   });

@@ -2,7 +2,16 @@ import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject, Status } from "../objects/object.ts";
 import { type AccountSharing, CachedObjects } from "../operator/kubernetes/cached-objects.ts";
 import { indexersOf } from "../operator/kubernetes/indexes.ts";
-import type { Cluster, EventDraft, KeyUser, SecretContent, SecretValue, Visibility } from "../reconcile/cluster.ts";
+import type {
+  AccountQuestions,
+  Cluster,
+  DNSEndpoints,
+  EventDraft,
+  Reading,
+  SecretContent,
+  Secrets,
+  SecretValue,
+} from "../reconcile/cluster.ts";
 import { Store } from "../runtime/cache/store.ts";
 import { keyOf } from "../runtime/object.ts";
 import { FINALIZER } from "../schema/contract.ts";
@@ -14,7 +23,7 @@ export interface ClusterSource {
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-export interface ClusterCopyOptions extends AccountSharing {
+export interface ClusterCopyOptions extends AccountSharing, Pick<AccountQuestions, "mayAdopt"> {
   kinds: readonly Kind[];
   objects: readonly ManagedObject[];
   source: ClusterSource;
@@ -36,6 +45,16 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     super({ kinds, stores, accounts });
     this.#stores = stores;
     this.#source = source;
+    this.accounts = {
+      ...accounts,
+      // The GatewayAccounts were read before.
+      ensureDefaultKnown: async () => {},
+      isAccountOrphaned: () => false,
+      // A plan knows no API keys, so it does not show that a deletion waits for their users.
+      usersOfKey: () => [],
+      // A plan has no secret of the operator, and its statuses are not written.
+      tokenRecordOf: () => "",
+    };
     const revisions = objects.map(({ metadata }) => BigInt(metadata.resourceVersion ?? 0));
     this.#revision = revisions.reduce((one, other) => (one > other ? one : other), 0n);
     for (const object of objects) this.store(object.kind).put(object);
@@ -46,9 +65,23 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     return this.get(kind, metadata.namespace, metadata.name);
   }
 
-  /** All objects were read before. */
-  visibilityOf = (): Visibility => "Visible";
-  unreadNamespaces = (): string[] => [];
+  /** All objects were read before, and nothing that contains them goes away. */
+  readonly reading: Reading = {
+    visibilityOf: () => "Visible",
+    unreadNamespaces: () => [],
+    isNamespaceDeleting: async () => false,
+    isKindDeleting: async () => false,
+  };
+  readonly accounts: AccountQuestions;
+  readonly secrets: Secrets = {
+    read: (namespace, name) => this.#secret(namespace, name),
+    configMap: (namespace, name) => this.#source.configMap(namespace, name),
+    write: async (object, content) => this.#writeSecret(object, content),
+    tryWrite: async () => {},
+    bind: (object, secret) => this.#bindSecret(object, secret),
+  };
+  /** A plan shows changes of the account, and DNSEndpoints change nothing there. */
+  readonly endpoints: DNSEndpoints = { write: async () => {}, delete: async () => {}, keep: async () => {} };
 
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#stores.has(kind) && this.get(kind, namespace, name) === undefined;
@@ -80,27 +113,13 @@ export class ClusterCopy extends CachedObjects implements Cluster {
 
   isUnfinalized = (): boolean => false;
 
-  /** A plan knows no API keys, so it does not show that a deletion waits for their users. */
-  usersOfKey = (): KeyUser[] => [];
-
-  /** A plan has no secret of the operator, and its statuses are not written. */
-  tokenRecordOf = (): string => "";
-
-  isAccountOrphaned = (): boolean => false;
-
-  /** The GatewayAccounts were read before. */
-  ensureDefaultKnown = async (): Promise<void> => {};
-
-  async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
+  async #secret(namespace: string, name: string): Promise<SecretValue | undefined> {
     const key = `${namespace}/${name}`;
     if (!this.#secrets.has(key)) this.#secrets.set(key, await this.#source.secret(namespace, name));
     return this.#secrets.get(key);
   }
 
-  configMap = (namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> =>
-    this.#source.configMap(namespace, name);
-
-  async writeSecret(object: ManagedObject, { name, data, annotations, ownership }: SecretContent): Promise<void> {
+  #writeSecret(object: ManagedObject, { name, data, annotations, ownership }: SecretContent): void {
     const owners = ownership === "owned" ? [object.metadata.uid] : [];
     this.#secrets.set(`${object.metadata.namespace}/${name}`, {
       resourceVersion: this.#next(),
@@ -110,27 +129,16 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     });
   }
 
-  async tryWriteSecret(): Promise<void> {}
-
-  async bindSecret(
+  async #bindSecret(
     { metadata }: ManagedObject,
     { name, annotations, ownership }: Omit<SecretContent, "data">,
   ): Promise<void> {
-    const secret = await this.secret(metadata.namespace, name);
+    const secret = await this.#secret(metadata.namespace, name);
     if (!secret) return;
     const owners = ownership === "owned" ? [metadata.uid] : [];
     const bound = { ...secret, owners, annotations: { ...secret.annotations, ...annotations } };
     this.#secrets.set(`${metadata.namespace}/${name}`, ownership === "discarded" ? undefined : bound);
   }
-
-  // A plan shows changes of the account, and DNSEndpoints change nothing there.
-  async writeDNSEndpoint(): Promise<void> {}
-  async deleteDNSEndpoint(): Promise<void> {}
-  async keepDNSEndpoint(): Promise<void> {}
-
-  isNamespaceDeleting = async (): Promise<boolean> => false;
-
-  isKindDeleting = async (): Promise<boolean> => false;
 
   emit(_object: ManagedObject, _event: EventDraft): void {}
 

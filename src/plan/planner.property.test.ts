@@ -81,7 +81,7 @@ const planOf = (scene: Scene, objects: readonly ManagedObject[]) =>
     },
     cluster: {
       secret: async (_, name) => scene.cluster.secretNow(name),
-      configMap: async (namespace, name) => scene.cluster.configMap(namespace, name),
+      configMap: async (namespace, name) => scene.cluster.secrets.configMap(namespace, name),
     },
     clusterID: "c1",
     isClusterIDSet: true,

@@ -79,15 +79,71 @@ export interface KeyUser {
   isDeleting: boolean;
 }
 
-/**
- * What a reconcile needs of Kubernetes. Objects are read from the cache, which has the operator's own writes already.
- */
-export interface Cluster {
-  readonly kinds: readonly Kind[];
+/** What cannot be read, and what is going away. */
+export interface Reading {
   /** Default: in all namespaces that the operator watches. Then `Unreadable` in one of them counts for all. */
   visibilityOf(kind: string, namespace?: string): Visibility;
   /** The namespaces in which a kind is `Unreadable`. Empty if it is so in all of them. */
   unreadNamespaces(kind: string): readonly string[];
+  isNamespaceDeleting(namespace: string): Promise<boolean>;
+  /** Whether the CustomResourceDefinition of the kind is being deleted, and with it all objects. */
+  isKindDeleting(kind: Kind): Promise<boolean>;
+}
+
+/** To which account an object belongs, and who sends requests there. */
+export interface AccountQuestions {
+  /** Whether both objects belong to one account, through the same GatewayAccount or different ones. */
+  isSameAccount(one: ManagedObject, other: ManagedObject): boolean;
+  /**
+   * Whether objects of this namespace may take over remotes that somebody else has created in the account of this
+   * object.
+   */
+  mayAdopt(object: ManagedObject): boolean;
+  /**
+   * Resolves when each default GatewayAccount of this object that existed before the object is known. Call it before
+   * the object gets its first remote.
+   */
+  ensureDefaultKnown(object: ManagedObject): Promise<void>;
+  /**
+   * Whether a person has declared on the GatewayAccount of the object's remote that the account no longer exists, and
+   * its key does not work.
+   */
+  isAccountOrphaned(object: ManagedObject): boolean;
+  /**
+   * Who uses an API key. Leaves out a GatewayAccount that is being deleted and waits for this object only.
+   */
+  usersOfKey(object: ManagedObject, key: KnownKey): KeyUser[];
+  /** The record of a value, by its digest, for a status. Without a secret of the operator it reveals nothing. */
+  tokenRecordOf(digest: string): string;
+}
+
+/** Secrets and ConfigMaps. */
+export interface Secrets {
+  /** Undefined when it does not exist. Throws when the operator may not read it. */
+  read(namespace: string, name: string): Promise<SecretValue | undefined>;
+  /** Undefined when it does not exist. */
+  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Creates a Secret for the object, or replaces the content of one that was written for it. */
+  write(object: ManagedObject, content: SecretContent): Promise<void>;
+  /** A dry run of `write`: throws what that would throw, and changes nothing. */
+  tryWrite(object: ManagedObject, content: SecretContent): Promise<void>;
+  /** Does nothing when the Secret does not exist or was not written for the object. */
+  bind(object: ManagedObject, secret: Pick<SecretContent, "name" | "annotations" | "ownership">): Promise<void>;
+}
+
+/** The DNSEndpoint of an object. */
+export interface DNSEndpoints {
+  /** Brings it to this content. Reads it, and writes only what differs. Throws a ReconcileError when it cannot be written. */
+  write(object: ManagedObject, content: DNSEndpointContent): Promise<void>;
+  /** Does nothing when none was written for the object, or when the operator has no right to delete it. */
+  delete(object: ManagedObject): Promise<void>;
+  /** Keeps the one that was written for the object after the object is deleted. */
+  keep(object: ManagedObject): Promise<void>;
+}
+
+/** Questions about objects. They are read from the cache, which has the operator's own writes already. */
+export interface ObjectQuestions {
+  readonly kinds: readonly Kind[];
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
   /**
    * Other objects of the kind, in any namespace, that have this remote or an entry of one of its lists. Also those that
@@ -98,23 +154,6 @@ export interface Cluster {
   othersSpecifying(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** Other objects of any kind in the account of this one whose remotes listen on this address. */
   othersListeningOn(address: string, object: ManagedObject): ManagedObject[];
-  /** Whether both objects belong to one account, through the same GatewayAccount or different ones. */
-  shareAccount(one: ManagedObject, other: ManagedObject): boolean;
-  /**
-   * Whether objects of this namespace may take over remotes that somebody else has created in the account of this
-   * object.
-   */
-  mayAdopt(object: ManagedObject): boolean;
-  /**
-   * Whether an absent object of this name is known to have been deleted: its deletion was seen, or it has been absent
-   * for an hour.
-   */
-  hasEnded(kind: Pick<Kind, "kind">, namespace: string, name: string): boolean;
-  /**
-   * Resolves when each default GatewayAccount of this object that existed before the object is known. Call it before
-   * the object gets its first remote.
-   */
-  ensureDefaultKnown(object: ManagedObject): Promise<void>;
   /** All objects of the kind whose remotes are in the account of this object, through any GatewayAccount. */
   inAccount(kind: Kind, object: ManagedObject): ManagedObject[];
   /** Ids of the remotes that objects of the kind have or name, in the account of this object. */
@@ -126,6 +165,19 @@ export interface Cluster {
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
   /** Kinds whose objects can refer to objects of this kind. */
   kindsReferringTo(kind: Pick<Kind, "kind">): readonly Kind[];
+}
+
+/** What a reconcile needs of Kubernetes: its own object, and the parts that only some steps need. */
+export interface Cluster extends ObjectQuestions {
+  readonly reading: Reading;
+  readonly accounts: AccountQuestions;
+  readonly secrets: Secrets;
+  readonly endpoints: DNSEndpoints;
+  /**
+   * Whether an absent object of this name is known to have been deleted: its deletion was seen, or it has been absent
+   * for an hour.
+   */
+  hasEnded(kind: Pick<Kind, "kind">, namespace: string, name: string): boolean;
   /** Throws Outdated when the object is no longer at the given resourceVersion. */
   annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: Intent }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;
@@ -137,38 +189,5 @@ export interface Cluster {
   recordUnfinalized(object: ManagedObject): void;
   /** Whether the object was removed in spite of its finalizer, and its remote is still being deleted. */
   isUnfinalized(object: ManagedObject): boolean;
-  /** Undefined when it does not exist. Throws when the operator may not read it. */
-  secret(namespace: string, name: string): Promise<SecretValue | undefined>;
-  /** Undefined when it does not exist. */
-  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Creates a Secret for the object, or replaces the content of one that was written for it. */
-  writeSecret(object: ManagedObject, content: SecretContent): Promise<void>;
-  /** A dry run of `writeSecret`: throws what that would throw, and changes nothing. */
-  tryWriteSecret(object: ManagedObject, content: SecretContent): Promise<void>;
-  /** Does nothing when the Secret does not exist or was not written for the object. */
-  bindSecret(object: ManagedObject, secret: Pick<SecretContent, "name" | "annotations" | "ownership">): Promise<void>;
-  /**
-   * Brings the DNSEndpoint of the object to this content. Reads it, and writes only what differs. Throws a
-   * ReconcileError when it cannot be written.
-   */
-  writeDNSEndpoint(object: ManagedObject, content: DNSEndpointContent): Promise<void>;
-  /** Does nothing when no DNSEndpoint was written for the object, or when the operator has no right to delete it. */
-  deleteDNSEndpoint(object: ManagedObject): Promise<void>;
-  /** Keeps the DNSEndpoint that was written for the object after the object is deleted. */
-  keepDNSEndpoint(object: ManagedObject): Promise<void>;
-  /**
-   * Who uses an API key. Leaves out a GatewayAccount that is being deleted and waits for this object only.
-   */
-  usersOfKey(object: ManagedObject, key: KnownKey): KeyUser[];
-  /** The record of a value, by its digest, for a status. Without a secret of the operator it reveals nothing. */
-  tokenRecordOf(digest: string): string;
-  /**
-   * Whether a person has declared on the GatewayAccount of the object's remote that the account no longer exists, and
-   * its key does not work.
-   */
-  isAccountOrphaned(object: ManagedObject): boolean;
-  isNamespaceDeleting(namespace: string): Promise<boolean>;
-  /** Whether the CustomResourceDefinition of the kind is being deleted, and with it all objects. */
-  isKindDeleting(kind: Kind): Promise<boolean>;
   emit(object: ManagedObject, event: EventDraft): void;
 }

@@ -243,7 +243,7 @@ export const assertSameAccount = (context: Pick<ReconcileContext, "account">): u
  */
 export async function ensureAccountKnown(context: ReconcileContext): Promise<void> {
   if (context.object.status?.id !== undefined) return;
-  await context.cluster.ensureDefaultKnown(context.object);
+  await context.cluster.accounts.ensureDefaultKnown(context.object);
   assertSameAccount(context);
 }
 

@@ -160,7 +160,7 @@ async function keepTokenInTime(context: ReconcileContext): Promise<void> {
 
 /** Whether the object is deleted without a request to the service, because its account is declared gone. */
 const isDeletedWithOrphanedAccount = ({ object, cluster }: ReconcileContext): boolean =>
-  isDeleting(object) && cluster.isAccountOrphaned(object);
+  isDeleting(object) && cluster.accounts.isAccountOrphaned(object);
 
 /**
  * After a create, the status is written whatever was thrown. Otherwise the next reconcile would have to search for the

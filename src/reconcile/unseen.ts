@@ -26,7 +26,7 @@ type Reason = keyof typeof unreadFor;
 export const isOfUnread = (error: unknown): boolean =>
   Object.values(unreadFor).some((declared) => declared.valuesOf(error) !== undefined);
 
-type Seen = Pick<Cluster, "visibilityOf" | "unreadNamespaces">;
+type Seen = Pick<Cluster, "reading">;
 
 /**
  * An object that cannot be read may have the remote: one of its kind or, for an entry, one whose spec lists it. What
@@ -61,7 +61,7 @@ function firstUnseen(cluster: Seen, kinds: readonly string[], reason: Reason, wh
 
 /** Whether there may be objects of the kind that cannot be read. `namespace`: there. Default: anywhere. */
 export const isUnseen = (cluster: Seen, kind: string, namespace?: string): boolean =>
-  cluster.visibilityOf(kind, namespace) === "Unreadable";
+  cluster.reading.visibilityOf(kind, namespace) === "Unreadable";
 
 /** Throws Waiting while what is named may be among the objects that cannot be read. `why`: the end of the message. */
 export function refuseUnseen(cluster: Seen, kind: string, reason: Reason, why: string, namespace?: string): void {
@@ -69,7 +69,7 @@ export function refuseUnseen(cluster: Seen, kind: string, reason: Reason, why: s
 }
 
 function unreadable(cluster: Seen, kind: string, reason: Reason, why: string, namespace?: string): Waiting {
-  const unread = cluster.unreadNamespaces(kind);
+  const unread = cluster.reading.unreadNamespaces(kind);
   const namespaces = namespace !== undefined && unread.includes(namespace) ? [namespace] : unread;
   return unreadFor[reason]({ kind, namespaces, why }, { afterSeconds: AGAIN_SECONDS });
 }

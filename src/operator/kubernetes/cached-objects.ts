@@ -1,18 +1,15 @@
 import { remoteIDsOf } from "../../objects/identity.ts";
 import { type ManagedObject, retiringIDs } from "../../objects/object.ts";
-import type { Cluster, Referrer } from "../../reconcile/cluster.ts";
+import type { AccountQuestions, ObjectQuestions, Referrer } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import { keyOf } from "../../runtime/object.ts";
 import type { Kind } from "../../schema/define.ts";
 import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { type IndexName, referenceKey } from "./indexes.ts";
 
-export interface AccountSharing {
-  /** Whether both objects belong to one account. */
-  isSameAccount: (one: ManagedObject, other: ManagedObject) => boolean;
+export interface AccountSharing extends Pick<AccountQuestions, "isSameAccount"> {
   /** Whether the remotes of both are in one inventory. */
   isSameInventory: (one: ManagedObject, other: ManagedObject) => boolean;
-  mayAdopt: Cluster["mayAdopt"];
 }
 
 type ObjectStore = Pick<Store<ManagedObject>, "get" | "list" | "by" | "put" | "forget">;
@@ -20,12 +17,8 @@ type ObjectStore = Pick<Store<ManagedObject>, "get" | "list" | "by" | "put" | "f
 /** The objects of each kind, by the indexes of `indexersOf`. */
 export type ObjectStores = ReadonlyMap<string, { readonly store: ObjectStore }>;
 
-type Questions =
-  | ("kinds" | "get" | "othersWithRemoteID" | "othersSpecifying" | "shareAccount" | "mayAdopt" | "inAccount")
-  | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo" | "othersListeningOn");
-
 /** Answers a reconcile's questions about objects from the stores. */
-export class CachedObjects implements Pick<Cluster, Questions> {
+export class CachedObjects implements ObjectQuestions {
   readonly kinds: readonly Kind[];
   readonly #stores: ObjectStores;
   readonly #accounts: AccountSharing;
@@ -58,14 +51,14 @@ export class CachedObjects implements Pick<Cluster, Questions> {
     const same = this.store(kind)
       .by(index, id)
       .filter((other) => other.metadata.uid !== object.metadata.uid);
-    return same.filter((other) => hasRemote(other, id) || this.shareAccount(other, object));
+    return same.filter((other) => hasRemote(other, id) || this.#accounts.isSameAccount(other, object));
   }
 
   othersListeningOn(address: string, object: ManagedObject): ManagedObject[] {
     return this.kinds
       .filter(({ listensOn }) => listensOn !== undefined)
       .flatMap(({ kind }) => this.store(kind).by("listenedOn", address))
-      .filter((other) => other.metadata.uid !== object.metadata.uid && this.shareAccount(other, object));
+      .filter((other) => other.metadata.uid !== object.metadata.uid && this.#accounts.isSameAccount(other, object));
   }
 
   inAccount({ kind }: Kind, object: ManagedObject): ManagedObject[] {
@@ -80,7 +73,7 @@ export class CachedObjects implements Pick<Cluster, Questions> {
   remoteIDsBeside(kind: Kind, object: ManagedObject): string[] {
     const beside = this.store(kind.kind)
       .list()
-      .filter((other) => this.shareAccount(other, object));
+      .filter((other) => this.#accounts.isSameAccount(other, object));
     return [...new Set(beside.flatMap((other) => remoteIDsOf(kind, other)))];
   }
 
@@ -89,7 +82,7 @@ export class CachedObjects implements Pick<Cluster, Questions> {
     const byName = this.#referringTo(referenceKey(kind, namespace, name));
     const ids = new Set([object.status?.id ?? [], retiringIDs(object.status)].flat());
     const byID = [...ids].flatMap((id) => this.#referringTo(id));
-    return [...byName, ...byID.filter((referrer) => this.shareAccount(referrer.object, object))];
+    return [...byName, ...byID.filter((referrer) => this.#accounts.isSameAccount(referrer.object, object))];
   }
 
   #referringTo(reference: string): Referrer[] {
@@ -99,12 +92,6 @@ export class CachedObjects implements Pick<Cluster, Questions> {
     }
     return found;
   }
-
-  shareAccount(one: ManagedObject, other: ManagedObject): boolean {
-    return this.#accounts.isSameAccount(one, other);
-  }
-
-  mayAdopt = (object: ManagedObject): boolean => this.#accounts.mayAdopt(object);
 
   kindsReferringTo({ kind }: Pick<Kind, "kind">): readonly Kind[] {
     const known = this.#referring.get(kind) ?? this.kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));

@@ -260,7 +260,7 @@ describe("an error of the API server", () => {
     expect(events.map((event) => event.reason)).toEqual(reason === "Pending" ? [] : [reason]);
     for (const { note, type } of events) expect([type, note]).toEqual(["Warning", expect.stringMatching(words)]);
     server.faults.push({ status, body: refusal(body) });
-    await expect(cluster.secret("n", "any")).rejects.toEqual(expected);
+    await expect(cluster.secrets.read("n", "any")).rejects.toEqual(expected);
   });
 });
 
@@ -273,29 +273,29 @@ describe("a Secret", () => {
       data: { api: Buffer.from("s3cret").toString("base64") },
     });
     const { resourceVersion } = secretOf("dd")?.metadata ?? {};
-    expect(await cluster.secret("n", "dd")).toEqual({
+    expect(await cluster.secrets.read("n", "dd")).toEqual({
       resourceVersion,
       data: { api: "s3cret" },
       annotations: { a: "b" },
       owners: [],
     });
-    expect(await cluster.secret("n", "other")).toBeUndefined();
+    expect(await cluster.secrets.read("n", "other")).toBeUndefined();
   });
 
   it("that the operator writes has the object as owner", async () => {
     const object = given();
-    await cluster.writeSecret(object, content);
+    await cluster.secrets.write(object, content);
     expect(secretOf("token")).toMatchObject({
       metadata: { ownerReferences: [{ kind: "IPPolicy", name: "office", uid: object.metadata.uid, controller: true }] },
       stringData: { token: "s3cret" },
     });
-    await cluster.writeSecret(object, { ...content, data: { token: "next" } });
+    await cluster.secrets.write(object, { ...content, data: { token: "next" } });
     expect(secretOf("token")).toMatchObject({ stringData: { token: "next" } });
   });
 
   it("that the object does not own is never written", async () => {
     const before = usersSecret("token");
-    await expect(cluster.writeSecret(given(), content)).rejects.toEqual(outdated);
+    await expect(cluster.secrets.write(given(), content)).rejects.toEqual(outdated);
     expect(secretOf("token")).toEqual(before);
   });
 });

@@ -1,19 +1,18 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { formatIntent, type Intent } from "../../objects/intent.ts";
 import { type ManagedObject, type Status, typeOf } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import type { Cluster, DNSEndpointContent, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
+import type { AccountQuestions, Cluster, DNSEndpoints, EventDraft, Reading, Secrets } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
+import { isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { keyOf, type ResourceType } from "../../runtime/object.ts";
+import { keyOf } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
-import { SharedCall } from "../../runtime/shared-call.ts";
-import { API_VERSION, annotations, FINALIZER, GROUP } from "../../schema/contract.ts";
+import { API_VERSION, annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { toReconcileError } from "./api-error.ts";
 import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
+import { Deletions } from "./deletions.ts";
 import { deleteDNSEndpoint, keepDNSEndpoint, writeDNSEndpoint } from "./dns-endpoints.ts";
 import type { EndedObjects } from "./ended-objects.ts";
 import type { Informers } from "./indexes.ts";
@@ -21,22 +20,10 @@ import type { NamespaceRights } from "./namespace-rights.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { readConfigMap, readSecret } from "./read-data.ts";
 import type { ReadObjects } from "./read-objects.ts";
-import { definitions, namespaces } from "./resource-types.ts";
 import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
 import { tellUnwritten } from "./unwritten-status.ts";
 
 const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: the operator deletes its remote";
-
-/** How much later discovery may show the deletion of a definition than the watch shows the deletion of its objects. */
-const DISCOVERY_LAG_MS = 1_000;
-
-/** Questions of a reconcile about the API keys of accounts. */
-interface AccountKeys {
-  usersOfKey: Cluster["usersOfKey"];
-  tokenRecordOf: Cluster["tokenRecordOf"];
-  isAccountOrphaned: (object: ManagedObject) => boolean;
-  ensureDefaultKnown: Cluster["ensureDefaultKnown"];
-}
 
 export interface KubeClusterOptions {
   client: KubeClient;
@@ -44,7 +31,7 @@ export interface KubeClusterOptions {
   informers: Informers;
   recorder: EventRecorder;
   log: Logger;
-  accounts: AccountSharing & AccountKeys;
+  accounts: AccountSharing & AccountQuestions;
   endedObjects: Pick<EndedObjects, "has">;
   unfinalizedObjects: UnfinalizedObjects;
   rights: Pick<NamespaceRights, "during" | "settle">;
@@ -53,39 +40,47 @@ export interface KubeClusterOptions {
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
 export class KubeCluster extends CachedObjects implements Cluster {
+  readonly reading: Reading;
+  readonly accounts: AccountQuestions;
+  readonly secrets: Secrets;
+  readonly endpoints: DNSEndpoints;
   readonly #client: KubeClient;
-  readonly #readObjects: KubeClusterOptions["readObjects"];
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
-  readonly #accountKeys: AccountKeys;
   readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #unfinalizedObjects: UnfinalizedObjects;
   readonly #rights: Pick<NamespaceRights, "during" | "settle">;
-  readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
   constructor(options: KubeClusterOptions) {
     super({ ...options, stores: options.informers });
-    this.#client = options.client;
-    this.#readObjects = options.readObjects;
+    const { client, readObjects } = options;
+    const deletions = new Deletions(client);
+    this.reading = {
+      visibilityOf: (kind, namespace) => readObjects.visibilityOf(kind, namespace),
+      unreadNamespaces: (kind) => readObjects.unreadNamespaces(kind),
+      isNamespaceDeleting: (name) => deletions.isNamespaceDeleting(name),
+      isKindDeleting: (kind) => deletions.isKindDeleting(kind),
+    };
+    this.accounts = options.accounts;
+    this.secrets = {
+      read: (namespace, name) => readSecret(client, { namespace, name }),
+      configMap: (namespace, name) => readConfigMap(client, { namespace, name }),
+      write: (object, content) => writeSecret(client, object, content),
+      tryWrite: (object, content) => writeSecret(client, object, content, { dryRun: true }),
+      bind: (object, secret) => bindSecret(client, object, secret),
+    };
+    this.endpoints = {
+      write: (object, content) => writeDNSEndpoint(client, object, content),
+      delete: (object) => deleteDNSEndpoint(client, object),
+      keep: (object) => keepDNSEndpoint(client, object),
+    };
+    this.#client = client;
     this.#recorder = options.recorder;
     this.#log = options.log;
-    this.#accountKeys = options.accounts;
     this.#endedObjects = options.endedObjects;
     this.#unfinalizedObjects = options.unfinalizedObjects;
     this.#rights = options.rights;
   }
-
-  usersOfKey: Cluster["usersOfKey"] = (object, key) => this.#accountKeys.usersOfKey(object, key);
-
-  tokenRecordOf = (digest: string): string => this.#accountKeys.tokenRecordOf(digest);
-
-  isAccountOrphaned = (object: ManagedObject): boolean => this.#accountKeys.isAccountOrphaned(object);
-
-  ensureDefaultKnown = (object: ManagedObject): Promise<void> => this.#accountKeys.ensureDefaultKnown(object);
-
-  visibilityOf: Cluster["visibilityOf"] = (kind, namespace) => this.#readObjects.visibilityOf(kind, namespace);
-
-  unreadNamespaces = (kind: string): readonly string[] => this.#readObjects.unreadNamespaces(kind);
 
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#endedObjects.has(kind, { namespace, name });
@@ -157,72 +152,6 @@ export class KubeCluster extends CachedObjects implements Cluster {
   #keep({ kind }: Kind, written: ManagedObject): ManagedObject {
     this.store(kind).put(written);
     return written;
-  }
-
-  secret = (namespace: string, name: string): Promise<SecretValue | undefined> =>
-    readSecret(this.#client, { namespace, name });
-
-  configMap = (namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> =>
-    readConfigMap(this.#client, { namespace, name });
-
-  writeSecret = (object: ManagedObject, content: SecretContent): Promise<void> =>
-    writeSecret(this.#client, object, content);
-
-  tryWriteSecret = (object: ManagedObject, content: SecretContent): Promise<void> =>
-    writeSecret(this.#client, object, content, { dryRun: true });
-
-  bindSecret = (object: ManagedObject, secret: Omit<SecretContent, "data">): Promise<void> =>
-    bindSecret(this.#client, object, secret);
-
-  writeDNSEndpoint = (object: ManagedObject, content: DNSEndpointContent): Promise<void> =>
-    writeDNSEndpoint(this.#client, object, content);
-
-  deleteDNSEndpoint = (object: ManagedObject): Promise<void> => deleteDNSEndpoint(this.#client, object);
-
-  keepDNSEndpoint = (object: ManagedObject): Promise<void> => keepDNSEndpoint(this.#client, object);
-
-  /** False if the operator may not read namespaces. */
-  isNamespaceDeleting(name: string): Promise<boolean> {
-    return this.#shareRead(`namespaces/${name}`, async () => (await this.#isDeleting(namespaces, name)) ?? false);
-  }
-
-  isKindDeleting(kind: Kind): Promise<boolean> {
-    return this.#shareRead(kind.plural, async () => {
-      const isDeleting = await this.#isDeleting(definitions, `${kind.plural}.${GROUP}`);
-      return isDeleting ?? !(await this.#canBeCreated(typeOf(kind)));
-    });
-  }
-
-  /** Shares reads between objects that ask at the same time. The answer comes from a read that began after the call. */
-  #shareRead(key: string, read: () => Promise<boolean>): Promise<boolean> {
-    const shared = this.#deletionReads.get(key) ?? new SharedCall(read);
-    this.#deletionReads.set(key, shared);
-    return shared.ask().finally(() => this.#deletionReads.delete(key));
-  }
-
-  /** Undefined if the operator may not read the object. */
-  async #isDeleting(type: ResourceType, name: string): Promise<boolean | undefined> {
-    try {
-      const { metadata } = await this.#client.get(type, { name }, { metadataOnly: true });
-      return metadata.deletionTimestamp !== undefined;
-    } catch (error) {
-      if (isForbidden(error)) return undefined;
-      // If the namespace is gone, the object that asks has ended too.
-      if (isNotFound(error)) return true;
-      throw toReconcileError(error);
-    }
-  }
-
-  /**
-   * While a definition is being deleted, the API server accepts no creates for it. It deletes the objects right after
-   * that.
-   */
-  async #canBeCreated(type: ResourceType): Promise<boolean> {
-    await sleep(DISCOVERY_LAG_MS);
-    const verbs = await this.#client.verbsOf(type).catch((error: unknown) => {
-      throw toReconcileError(error);
-    });
-    return verbs.includes("create");
   }
 
   emit(object: ManagedObject, notice: EventDraft): void {

@@ -215,5 +215,5 @@ async function adoptNamed(
   context.record.recordFutileCreate(create);
   refuse(await earlierHolder(context, remote.id));
   refuse(foreignMark(context, remote));
-  throw nameTaken({ id: remote.id, mayAdopt: context.cluster.mayAdopt(context.object) }, { cause: error });
+  throw nameTaken({ id: remote.id, mayAdopt: context.cluster.accounts.mayAdopt(context.object) }, { cause: error });
 }

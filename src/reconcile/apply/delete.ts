@@ -65,7 +65,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
   await deleteReplacedFirst(context);
   await awaitTakeover(context);
   if (await isRemoteKept(context)) {
-    if (!leavesItsRemote(object) && cluster.isAccountOrphaned(object)) reportAccountOrphaned(context);
+    if (!leavesItsRemote(object) && cluster.accounts.isAccountOrphaned(object)) reportAccountOrphaned(context);
     prepareRetention(context);
     if (hasOutput(context)) await keepOutputSecret(context);
     if (hasRecords(context)) await keepRecords(context, takerOf(context));
@@ -91,8 +91,9 @@ function refuseUnclear({ object, cluster }: ReconcileContext): void {
  */
 async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
-  const isReleased = releasedTo(object) !== undefined && !isOrphan(object) && !cluster.isAccountOrphaned(object);
-  if (!isReleased || (await cluster.isKindDeleting(kind))) return;
+  const isReleased =
+    releasedTo(object) !== undefined && !isOrphan(object) && !cluster.accounts.isAccountOrphaned(object);
+  if (!isReleased || (await cluster.reading.isKindDeleting(kind))) return;
   await retireUnrecorded(context);
   await deleteEach(context, undefined, retiringOf(context));
 }
@@ -140,7 +141,7 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
 
 /** When a CRD is deleted, Kubernetes deletes all its objects, which may be a mistake. So then no remote is deleted. */
 const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promise<boolean> =>
-  leavesItsRemote(object) || cluster.isAccountOrphaned(object) || (await cluster.isKindDeleting(kind));
+  leavesItsRemote(object) || cluster.accounts.isAccountOrphaned(object) || (await cluster.reading.isKindDeleting(kind));
 
 /**
  * The next object of this name finds the remote that stays in a list, so no list from before the create may count. Throws
@@ -207,7 +208,7 @@ function tellUnseenUsers({ cluster, kind, object }: ReconcileContext, id: string
 /** Why the deletion of an object must not wait; the end of an event. Undefined: it may wait. */
 async function reasonNotToWait({ cluster, object }: ReconcileContext): Promise<string | undefined> {
   if (cluster.isUnfinalized(object)) return "the object is gone";
-  return (await cluster.isNamespaceDeleting(object.metadata.namespace)) ? "the namespace goes away" : undefined;
+  return (await cluster.reading.isNamespaceDeleting(object.metadata.namespace)) ? "the namespace goes away" : undefined;
 }
 
 /**

@@ -147,7 +147,7 @@ describe("a change by another client during an outage", () => {
     const target = { monitoring: { apiKeyRef: { name: "dd", key: "api" }, service: "s" } };
     scene.cluster.setSecret("dd", { api: "one" });
     const object = await scene.given(EventDestination, "dd", { target, description: "ours", driftPolicy: "Report" });
-    const version = await scene.cluster.secret("team-a", "dd");
+    const version = await scene.cluster.secrets.read("team-a", "dd");
     scene.cluster.removeSecret("dd");
     await scene.reconcile(object);
     expect(scene.condition(object, "Synced")?.reason).toBe("SecretNotReady");

@@ -50,7 +50,7 @@ export async function ensureOutputSecret(context: OutputContext, remote: Remote)
     return false;
   }
   // The new Secret gets the value before the old one is deleted.
-  if (former) await cluster.bindSecret(object, { name: former.name, annotations: {}, ownership: "discarded" });
+  if (former) await cluster.secrets.bind(object, { name: former.name, annotations: {}, ownership: "discarded" });
   state.outputSecret = to?.name ?? "";
   return true;
 }
@@ -72,7 +72,7 @@ export async function keepOutputSecret(context: OutputContext): Promise<void> {
   if (!kind.output.shownOnce) return;
   const names = new Set([destinationOf(context)?.name, object.status?.outputSecret]);
   for (const name of names) {
-    if (name) await cluster.bindSecret(object, { name, annotations: {}, ownership: "kept" });
+    if (name) await cluster.secrets.bind(object, { name, annotations: {}, ownership: "kept" });
   }
 }
 
@@ -97,7 +97,7 @@ async function hasValue(
   recordToken(context, remote, value);
   if (stored === former) await writeValue(context, to, remote, value);
   else if (!isBound(context, stored))
-    await context.cluster.bindSecret(context.object, {
+    await context.cluster.secrets.bind(context.object, {
       name,
       annotations: annotationsOf(context, value, remote),
       ownership: ownershipOf(context),
@@ -115,7 +115,7 @@ function writeValue(context: OutputContext, to: Destination, remote: Remote, val
   const { cluster, object } = context;
   const { name, key } = to;
   const annotations = annotationsOf(context, value, remote);
-  return cluster.writeSecret(object, { name, data: { [key]: value }, annotations, ownership: ownershipOf(context) });
+  return cluster.secrets.write(object, { name, data: { [key]: value }, annotations, ownership: ownershipOf(context) });
 }
 
 const annotationsOf = ({ object }: OutputContext, value: string, { id }: Remote) => ({
@@ -153,6 +153,6 @@ async function readFormerSecret(context: OutputContext): Promise<NamedSecret | u
   const { object, cluster } = context;
   const name = object.status?.outputSecret;
   if (name === undefined || name === destinationOf(context)?.name) return undefined;
-  const secret = await cluster.secret(object.metadata.namespace, name);
+  const secret = await cluster.secrets.read(object.metadata.namespace, name);
   return secret && isWrittenFor(object, secret) ? { ...secret, name } : undefined;
 }

@@ -53,7 +53,7 @@ const hasOrReplaced = (context: ReconcileContext, id: string): boolean =>
 function hasAnother(context: ReconcileContext, object: ManagedObject, id: string): boolean {
   const other = isObserver(object) ? undefined : object.status?.id;
   if (other === undefined || other === id) return false;
-  return !context.cluster.shareAccount(object, context.object) || !remotesOf(context).isMissing(other);
+  return !context.cluster.accounts.isSameAccount(object, context.object) || !remotesOf(context).isMissing(other);
 }
 
 /**
@@ -106,7 +106,7 @@ export function foreignMark(context: ReconcileContext, remote: Remote): Blocked 
  * object keeps what it has. Rights in Kubernetes end at the namespace, but the account does not.
  */
 export function refusalToAdopt({ cluster, object }: ReconcileContext, what: string): Blocked | undefined {
-  if (cluster.mayAdopt(object) || isObserveOnly(object)) return undefined;
+  if (cluster.accounts.mayAdopt(object) || isObserveOnly(object)) return undefined;
   return adoptionNotAllowed({ namespace: object.metadata.namespace, what });
 }
 

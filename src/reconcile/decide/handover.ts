@@ -30,7 +30,7 @@ export const isHandover = (
   isReleased(from) &&
   releasedTo(from) === nameOf(to) &&
   (hasOwnID(to, id) || (hasOwnID(from, id) && asksFor(to, from, id))) &&
-  cluster.shareAccount(from, to);
+  cluster.accounts.isSameAccount(from, to);
 
 const asksFor = ({ spec: { adopt } }: ManagedObject, from: ManagedObject, id: string): boolean =>
   adopt?.id === id && adopt.from === nameOf(from);

@@ -90,7 +90,7 @@ describe("a route that an object has", () => {
   });
 
   it("goes to the oldest also where that may not adopt, since setting modules takes nothing over", async () => {
-    scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
+    scene.cluster.accounts.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
     const first = scene.cluster.apply(HTTPSEdgeRoute, "first", specOf({ webhookVerification }), {
       namespace: "team-b",
     });

@@ -47,7 +47,7 @@ function conflictWith(context: ReconcileContext, other: ManagedObject, id: strin
 /** When the spec names the object that has the remote, but that object does not hand it over yet. */
 function whyNotReleased({ object, cluster }: ReconcileContext, other: ManagedObject) {
   const name = nameOf(object);
-  if (!cluster.shareAccount(object, other)) return { why: "otherAccount", name } as const;
+  if (!cluster.accounts.isSameAccount(object, other)) return { why: "otherAccount", name } as const;
   return { why: releasedTo(other) === name ? "replacing" : "unasked", name } as const;
 }
 
@@ -105,8 +105,8 @@ const mayTake = ({ kind, object, cluster }: ReconcileContext, other: ManagedObje
   releasedTo(other) === undefined &&
   !isObserveOnly(other) &&
   !setsNoModule(kind, other) &&
-  cluster.shareAccount(object, other) &&
-  (isNamedBySpec(kind) || cluster.mayAdopt(other));
+  cluster.accounts.isSameAccount(object, other) &&
+  (isNamedBySpec(kind) || cluster.accounts.mayAdopt(other));
 
 function firstOf(context: ReconcileContext, id: string, objects: readonly ManagedObject[]): ManagedObject | undefined {
   const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});

@@ -17,11 +17,11 @@ export async function withoutPlace(context: OutputContext): Promise<Blocked | un
   const { cluster, object } = context;
   const to = destinationOf(context);
   if (!to) return undefined;
-  const secret = await cluster.secret(object.metadata.namespace, to.name);
+  const secret = await cluster.secrets.read(object.metadata.namespace, to.name);
   if (secret && !isWrittenFor(object, secret)) return notOwn(to);
   if (!to.shownOnce) return undefined;
   const { name, key } = to;
-  await cluster.tryWriteSecret(object, { name, data: { [key]: "" }, annotations: {}, ownership: "owned" });
+  await cluster.secrets.tryWrite(object, { name, data: { [key]: "" }, annotations: {}, ownership: "owned" });
   return undefined;
 }
 
@@ -30,7 +30,7 @@ export async function readOwnSecret(
   { object, cluster }: ReconcileContext,
   to: Destination,
 ): Promise<NamedSecret | undefined> {
-  const secret = await cluster.secret(object.metadata.namespace, to.name);
+  const secret = await cluster.secrets.read(object.metadata.namespace, to.name);
   if (secret && !isWrittenFor(object, secret)) throw notOwn(to);
   return secret && { ...secret, name: to.name };
 }

@@ -134,7 +134,12 @@ function missing(
   path: string,
 ): Waiting {
   refuseUnseen(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`, namespace);
-  return referenceMissing({ path, kind, name, isDefined: cluster.visibilityOf(kind, namespace) !== "NotDefined" });
+  return referenceMissing({
+    path,
+    kind,
+    name,
+    isDefined: cluster.reading.visibilityOf(kind, namespace) !== "NotDefined",
+  });
 }
 
 type SecretNeed = Extract<Need, { type: "secret" | "configMap" }>;
@@ -144,7 +149,7 @@ async function readConfigMap(
   { metadata }: ManagedObject,
   cluster: Cluster,
 ): Promise<string> {
-  const data = await cluster.configMap(metadata.namespace, name);
+  const data = await cluster.secrets.configMap(metadata.namespace, name);
   const value = data?.[key];
   if (value) return value;
   throw configMapMissing({ path, name, key: data && key }, { afterSeconds: 10 });
@@ -160,7 +165,7 @@ async function readSecrets(
   const names = [...new Set(wanted.map(({ name }) => name))].sort();
   const secrets: SecretVersion[] = [];
   for (const name of names) {
-    const secret = await cluster.secret(object.metadata.namespace, name);
+    const secret = await cluster.secrets.read(object.metadata.namespace, name);
     const needed = wanted.filter((need) => need.name === name);
     if (!secret) throw secretMissing({ name, field: fieldOfPath(needed[0]?.path ?? "") });
     for (const { key, path } of needed) values.set(path, keyValue(secret.data, name, key, path));

@@ -111,12 +111,12 @@ describe("a DNSEndpoint", () => {
 
   it("that cannot be deleted when the spec disables it is deleted later", async () => {
     const object = await given({ dns: { externalDNS } });
-    const remove = scene.cluster.deleteDNSEndpoint;
-    scene.cluster.deleteDNSEndpoint = () => Promise.reject(new Retry("Pending", "Waiting for the Kubernetes API"));
+    const remove = scene.cluster.endpoints.delete;
+    scene.cluster.endpoints.delete = () => Promise.reject(new Retry("Pending", "Waiting for the Kubernetes API"));
     scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com" });
     expect(await again(object)).toEqual({ requeueAfterSeconds: 60 });
     expect(ready(object)).toMatchObject({ status: "False", message: "Waiting for the Kubernetes API" });
-    scene.cluster.deleteDNSEndpoint = remove;
+    scene.cluster.endpoints.delete = remove;
     await again(object, 60);
     expect(endpoint(object)).toBeUndefined();
     expect(ready(object)).toBeUndefined();
@@ -209,13 +209,13 @@ describe("the condition DNSReady", () => {
   it("does not depend on whether a former DNSEndpoint can be deleted, but lets errors of the program through", async () => {
     const object = await given({ dns });
     let fault: Error = new Retry("DNSEndpointNotWritten", "Install the definition");
-    scene.cluster.deleteDNSEndpoint = () => Promise.reject(fault);
+    scene.cluster.endpoints.delete = () => Promise.reject(fault);
     await again(object);
     expect(ready(object)).toMatchObject({ reason: "DNSRecordMissing" });
     scene.restart();
     fault = new TypeError("a fault of the program");
     await expect(again(object)).rejects.toBe(fault);
-    scene.cluster.writeDNSEndpoint = () => Promise.reject(fault);
+    scene.cluster.endpoints.write = () => Promise.reject(fault);
     scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", dns: { externalDNS: {} } });
     await expect(again(object)).rejects.toBe(fault);
   });
@@ -223,7 +223,7 @@ describe("the condition DNSReady", () => {
   it("costs one read of a former DNSEndpoint, and no request to Kubernetes after that", async () => {
     const object = await given({ dns });
     let looks = 0;
-    scene.cluster.deleteDNSEndpoint = async () => {
+    scene.cluster.endpoints.delete = async () => {
       looks += 1;
     };
     for (let round = 0; round < 3; round++) await again(object, 300);

@@ -73,7 +73,7 @@ async function removeFormer(
   const said = denied ? notAllowed(object.metadata.namespace) : undefined;
   const mayExist = refused || conditionOf(object.status, "DNSReady") !== undefined;
   if (!mayExist || record.hasNoEndpoint) return said;
-  const problem = await problemOf(cluster.deleteDNSEndpoint(object));
+  const problem = await problemOf(cluster.endpoints.delete(object));
   record.hasNoEndpoint = !problem;
   return problem ?? said;
 }
@@ -89,7 +89,7 @@ async function write(context: RecordsContext, records: readonly DNSRecord[]): Pr
   const { cluster, record, object } = context;
   record.hasNoEndpoint = false;
   const content = endpointFor(records, settingsOf(context).externalDNS, !leavesItsRemote(object));
-  return problemOf(cluster.writeDNSEndpoint(object, content));
+  return problemOf(cluster.endpoints.write(object, content));
 }
 
 async function problemOf(request: Promise<void>): Promise<KindCondition | undefined> {

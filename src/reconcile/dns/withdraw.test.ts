@@ -164,7 +164,7 @@ describe("a domain that is deleted", () => {
 
   it("is released at once when records are not checked", async () => {
     const object = await given({});
-    scene.cluster.deleteDNSEndpoint = () => Promise.reject(new TypeError("there never was a DNSEndpoint"));
+    scene.cluster.endpoints.delete = () => Promise.reject(new TypeError("there never was a DNSEndpoint"));
     await scene.delete(object);
     expect(remotes()).toEqual([]);
     expect(scene.dns.asked).toEqual([]);
@@ -198,7 +198,7 @@ describe("a domain that stays in the account", () => {
 
 it("a domain that stays in the account does not hold its namespace without the right to keep its DNSEndpoint", async () => {
   const object = await given({ deletionPolicy: "Retain", ...externalDNS });
-  scene.cluster.keepDNSEndpoint = () => Promise.reject(new Retry("Forbidden", "Grant the right"));
+  scene.cluster.endpoints.keep = () => Promise.reject(new Retry("Forbidden", "Grant the right"));
   await scene.delete(object);
   expect(scene.reason(object)).toBe("Forbidden: Grant the right");
   scene.cluster.namespaceDeleting = true;
@@ -233,8 +233,8 @@ describe("a domain that was handed over", () => {
   ])("keeps its DNSEndpoint if the other object %s", async (_, spec) => {
     const object = await given(externalDNS);
     const { name } = object.metadata;
-    const write = scene.cluster.writeDNSEndpoint.bind(scene.cluster);
-    scene.cluster.writeDNSEndpoint = async (one, content) => {
+    const write = scene.cluster.endpoints.write.bind(scene.cluster);
+    scene.cluster.endpoints.write = async (one, content) => {
       if (one.metadata.name !== name) throw new Retry("DNSEndpointNotWritten", "Grant the right");
       return write(one, content);
     };

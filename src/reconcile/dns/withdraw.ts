@@ -30,7 +30,7 @@ export async function withdrawRecords(context: RecordsContext, id: string, isLef
   if (!mayHaveRecords) return;
   const records = await recordsOf(context, id);
   if (records.length === 0) return;
-  await cluster.deleteDNSEndpoint(object);
+  await cluster.endpoints.delete(object);
   if (!looks) return;
   const withdrawal = begin(context);
   if (withdrawal.ended) return;
@@ -63,9 +63,9 @@ export async function keepRecords(context: RecordsContext, taker?: ManagedObject
   const { object, dns, cluster } = context;
   if (!settingsOf(context).writes) return;
   // Kubernetes deletes the DNSEndpoint as well.
-  if (await cluster.isNamespaceDeleting(object.metadata.namespace)) return;
-  if (taker && hasEndpoint(taker, dns)) await cluster.deleteDNSEndpoint(object);
-  else await cluster.keepDNSEndpoint(object);
+  if (await cluster.reading.isNamespaceDeleting(object.metadata.namespace)) return;
+  if (taker && hasEndpoint(taker, dns)) await cluster.endpoints.delete(object);
+  else await cluster.endpoints.keep(object);
 }
 
 function hasEndpoint(object: ManagedObject, dns: DNS): boolean {

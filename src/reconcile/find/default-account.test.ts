@@ -17,7 +17,7 @@ let asked: number;
 beforeEach(() => {
   scene = new Scene();
   asked = 0;
-  scene.cluster.ensureDefaultKnown = async () => {
+  scene.cluster.accounts.ensureDefaultKnown = async () => {
     asked += 1;
   };
 });
@@ -25,7 +25,7 @@ beforeEach(() => {
 /** Reconciles an object that turns out to belong to another account once it is asked. */
 function reconcileMoved(given: ReconcileContext) {
   let moved = false;
-  scene.cluster.ensureDefaultKnown = async () => {
+  scene.cluster.accounts.ensureDefaultKnown = async () => {
     // the answer comes when the intent is under way already
     await Promise.resolve();
     moved = true;
@@ -66,7 +66,7 @@ describe("an object that belongs to a GatewayAccount which is known only now", (
 });
 
 it("an object waits while that cannot be told", async () => {
-  scene.cluster.ensureDefaultKnown = async () => {
+  scene.cluster.accounts.ensureDefaultKnown = async () => {
     throw new Retry("Pending", "Waiting for the Kubernetes API: no answer");
   };
   const object = await scene.apply(IPPolicy, "office");
@@ -76,7 +76,7 @@ it("an object waits while that cannot be told", async () => {
 
 it("the question and the intent do not wait for each other", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  scene.cluster.ensureDefaultKnown = () => promise;
+  scene.cluster.accounts.ensureDefaultKnown = () => promise;
   const object = scene.cluster.apply(IPPolicy, "office");
   const reconciled = scene.reconcile(object);
   await vi.waitFor(() => expect(intentOf(scene.cluster.now(object))).toBeDefined());
@@ -87,7 +87,7 @@ it("the question and the intent do not wait for each other", async () => {
 });
 
 it("nothing is sent when the intent cannot be recorded, whatever the question is answered with", async () => {
-  scene.cluster.ensureDefaultKnown = async () => {
+  scene.cluster.accounts.ensureDefaultKnown = async () => {
     throw new Retry("Pending", "Waiting for the Kubernetes API: no answer");
   };
   scene.cluster.annotate = async () => {

@@ -235,7 +235,7 @@ it("a remote that another object has taken is not taken back when the release is
 
 it("an object that wants a remote and may not adopt blocks no other object", async () => {
   const { id } = scene.gateway.seed(IPPolicy.resource, {});
-  scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
+  scene.cluster.accounts.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
   const first = await scene.apply(IPPolicy, "first", { adopt: { id } }, { namespace: "team-b" });
   expect(scene.reason(first)).toMatch(/^AdoptionNotAllowed/);
   await scene.clock.advance(5_000);
@@ -245,7 +245,7 @@ it("an object that wants a remote and may not adopt blocks no other object", asy
 
 it("an object that has observed a remote and may not adopt it does not keep others from adopting it", async () => {
   const { id } = scene.gateway.seed(IPPolicy.resource, {});
-  scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-b";
+  scene.cluster.accounts.mayAdopt = ({ metadata }) => metadata.namespace === "team-b";
   const object = await scene.apply(IPPolicy, "one", { adopt: { id }, ...observed });
   await scene.apply(IPPolicy, "one", { adopt: { id }, deletionPolicy: "Delete" });
   expect(scene.reason(object)).toMatch(/^AdoptionNotAllowed/);

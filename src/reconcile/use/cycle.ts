@@ -11,7 +11,7 @@ export async function isCycle(context: ReconcileContext, target: Target): Promis
   if (likely.length === 0) return false;
   const members = await cycleOf(target, (one) => findAllUsers(context, one));
   const kinds = [...new Set(members.map(({ kind }) => kind))];
-  const keepRemotes = await Promise.all(kinds.map((kind) => cluster.isKindDeleting(kind)));
+  const keepRemotes = await Promise.all(kinds.map((kind) => cluster.reading.isKindDeleting(kind)));
   return members.length > 0 && !keepRemotes.includes(true);
 }
 

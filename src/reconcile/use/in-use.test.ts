@@ -40,7 +40,7 @@ describe("a deletion that waits for users", () => {
   });
 
   it("asks the API server about no namespace while they are of its own and are being deleted", async () => {
-    const asked = vi.spyOn(scene.cluster, "isNamespaceDeleting");
+    const asked = vi.spyOn(scene.cluster.reading, "isNamespaceDeleting");
     scene.cluster.delete(edge);
     await scene.delete(policy);
     expect(scene.reason(policy)).toMatch(/^Deleting: /);
@@ -52,7 +52,7 @@ describe("a deletion that waits for users", () => {
     for (const name of ["one", "two"]) await scene.apply(TCPEdge, name, spec, { namespace: "team-b" });
     scene.cluster.namespaceDeleting = true;
     scene.cluster.otherNamespacesDeleting.add("team-b");
-    const asked = vi.spyOn(scene.cluster, "isNamespaceDeleting");
+    const asked = vi.spyOn(scene.cluster.reading, "isNamespaceDeleting");
     await scene.delete(policy);
     expect(scene.reason(policy)).toMatch(/^InUse: /);
     expect(asked.mock.calls.flat()).toEqual(["team-a", "team-b"]);

@@ -84,7 +84,7 @@ export async function remainingUsers({ cluster, object }: ReconcileContext, user
   const home = object.metadata.namespace;
   const namespaces = [...new Set(users.flatMap((user) => user.object?.metadata.namespace ?? []))];
   const others = namespaces.filter((namespace) => namespace !== home);
-  const deleting = await Promise.all(others.map((namespace) => cluster.isNamespaceDeleting(namespace)));
+  const deleting = await Promise.all(others.map((namespace) => cluster.reading.isNamespaceDeleting(namespace)));
   const going = [home, ...others.filter((_, index) => deleting[index])];
   return users.filter((user) => {
     if (!user.object || leavesReferences(user.kind, user.object)) return true;

@@ -57,9 +57,9 @@ describe("the key of the operator or of a GatewayAccount", () => {
   });
 
   it("is protected when the outcome of writing its Secret was lost", async () => {
-    const { writeSecret } = scene.cluster;
-    scene.cluster.writeSecret = async (...written) => {
-      await writeSecret.apply(scene.cluster, written);
+    const { write } = scene.cluster.secrets;
+    scene.cluster.secrets.write = async (...written) => {
+      await write(...written);
       throw new Retry("Forbidden", "the answer was lost");
     };
     key = await scene.apply(APIKey, "next", { tokenSecretName: "next-token" });

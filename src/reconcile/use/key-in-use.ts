@@ -22,11 +22,11 @@ export async function refusalOfKeyUsers(context: OutputContext, id: string): Pro
   const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
   if (secretName !== undefined) await noteStoredToken(context, id, { secretName, key: output.key });
   const known = knownOf(context, id);
-  const users = cluster.usersOfKey(object, { ...known, secretName });
+  const users = cluster.accounts.usersOfKey(object, { ...known, secretName });
   // A person who has read the message below may have deleted the key in the account.
   if (users.length === 0 || (isUnknown(known) && !(await readRemote(context, id)))) return undefined;
   const { namespace } = object.metadata;
-  const isNamespaceGoing = await cluster.isNamespaceDeleting(namespace);
+  const isNamespaceGoing = await cluster.reading.isNamespaceDeleting(namespace);
   const isBeingDeleted = (user: KeyUser) => user.isDeleting || (isNamespaceGoing && user.namespace === namespace);
   const staying = users.filter((user) => !isBeingDeleted(user));
   if (staying.length === 0) return keyUsersGoing({ users: namesOf(users) }, { afterSeconds: ASK_AGAIN_SECONDS });
@@ -50,7 +50,7 @@ async function noteStoredToken(
 ): Promise<void> {
   const { object, cluster, memory } = context;
   if (!isUnknown(knownOf(context, id))) return;
-  const secret = await cluster.secret(object.metadata.namespace, secretName);
+  const secret = await cluster.secrets.read(object.metadata.namespace, secretName);
   const token = secret?.annotations[secretAnnotations.remoteID] === id ? secret.data[key] : undefined;
   if (token) memory.recordToken(id, token);
 }

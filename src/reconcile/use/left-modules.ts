@@ -54,7 +54,7 @@ export async function recordAllModulesLeft(context: ModulesContext): Promise<voi
   const left = referringModulesOf(kind, object);
   if (left.length === 0) return;
   if (isCarriedOut(object)) return recordLeftModules(context, left, undefined);
-  if (!isAnswered(object) && !cluster.isAccountOrphaned(object)) waitForInterruptedChanges(context);
+  if (!isAnswered(object) && !cluster.accounts.isAccountOrphaned(object)) waitForInterruptedChanges(context);
   await recordLeftModules(context, left, await readModules(context, left));
 }
 
@@ -84,7 +84,7 @@ const isCarriedOut = (object: ManagedObject): boolean =>
 /** `Unknown` when the service does not tell. */
 async function readModules(context: ReconcileContext, fields: readonly string[]): Promise<Remote | "Unknown"> {
   const { kind, object, cluster } = context;
-  if (cluster.isAccountOrphaned(object)) return "Unknown";
+  if (cluster.accounts.isAccountOrphaned(object)) return "Unknown";
   const members = fieldsReferringTo(kind.spec)
     .filter(([field]) => fields.includes(field))
     .map(([field, member]) => sentAs(field, member));

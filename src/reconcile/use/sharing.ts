@@ -133,7 +133,7 @@ export async function refuseWhileEntriesLoseKind(context: ReconcileContext): Pro
   const claims = claimsOf(context);
   for (const { member, trait } of sharedLists(kind.spec)) {
     const child = cluster.kinds.find((one) => one.kind === trait.kind);
-    if (!child || claims[member]?.leaving.length === 0 || !(await cluster.isKindDeleting(child))) continue;
+    if (!child || claims[member]?.leaving.length === 0 || !(await cluster.reading.isKindDeleting(child))) continue;
     throw entriesLoseKind({ kind: child.kind });
   }
 }
@@ -144,7 +144,7 @@ function childrenOf({ kind, object, cluster }: Sharing, childKind: string): Mana
   const inside = id === undefined ? [] : cluster.othersWithRemoteID({ kind: childKind }, id, object);
   const named = cluster
     .referrersOf(kind, object)
-    .filter((referrer) => referrer.kind.kind === childKind && cluster.shareAccount(referrer.object, object));
+    .filter((referrer) => referrer.kind.kind === childKind && cluster.accounts.isSameAccount(referrer.object, object));
   return distinct([...inside, ...named.map((referrer) => referrer.object)]);
 }
 
@@ -188,7 +188,7 @@ function siblingsOf(context: EntryContext, id: string): ManagedObject[] {
   const named = parentOf(context, id)
     .objects.flatMap((parent) => cluster.referrersOf(kind.location.parent, parent))
     .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id)
-    .filter((referrer) => cluster.shareAccount(referrer.object, object));
+    .filter((referrer) => cluster.accounts.isSameAccount(referrer.object, object));
   const all = distinct([...cluster.othersWithRemoteID(kind, id, object), ...named.map((referrer) => referrer.object)]);
   return all.filter(({ metadata }) => metadata.uid !== object.metadata.uid);
 }
@@ -216,7 +216,7 @@ export const mayHaveEntry = (context: EntryContext, id: string): boolean =>
  */
 export const mayHave = ({ cluster }: Pick<Sharing, "cluster">, object: ManagedObject, parent: Parent): boolean =>
   (hasEntryOf(object, parent) && !isObserver(object)) ||
-  cluster.mayAdopt(object) ||
+  cluster.accounts.mayAdopt(object) ||
   parent.objects.some((one) => one.metadata.namespace === object.metadata.namespace && !isObserver(one));
 
 const hasEntryOf = ({ status }: ManagedObject, { id }: Parent): boolean => status?.id?.startsWith(`${id}/`) === true;

@@ -15,7 +15,7 @@ export const tokenRecordOf = ({ state, object }: Pick<ReconcileContext, "state" 
 
 /** Records the token of a remote that this process has seen. Call it before the token is stored. */
 export function recordToken({ memory, cluster, state, object }: ReconcileContext, { id }: Remote, token: string): void {
-  note({ state, object }, id, cluster.tokenRecordOf(memory.recordToken(id, token)));
+  note({ state, object }, id, cluster.accounts.tokenRecordOf(memory.recordToken(id, token)));
 }
 
 /**

@@ -4,13 +4,16 @@ import { formatIntent, type Intent } from "../../../src/objects/intent.ts";
 import { type ManagedObject, retiringIDs, type Status } from "../../../src/objects/object.ts";
 import { Outdated } from "../../../src/objects/reconcile-error.ts";
 import type {
+  AccountQuestions,
   Cluster,
   DNSEndpointContent,
+  DNSEndpoints,
   EventDraft,
   KeyUser,
-  KnownKey,
+  Reading,
   Referrer,
   SecretContent,
+  Secrets,
   SecretValue,
   Visibility,
 } from "../../../src/reconcile/cluster.ts";
@@ -46,7 +49,7 @@ export class FakeCluster implements Cluster {
   readonly #clock: Clock;
   readonly #objects = new Map<string, ManagedObject>();
   readonly #secrets = new Map<string, SecretValue>();
-  readonly #endpoints = new Map<string, DNSEndpointContent>();
+  readonly #written = new Map<string, DNSEndpointContent>();
   readonly #configMaps = new Map<string, Record<string, string>>();
   readonly #created = new Map<string, number>();
   #revision = 0;
@@ -191,38 +194,38 @@ export class FakeCluster implements Cluster {
     });
   }
 
-  shareAccount = (one: ManagedObject, other: ManagedObject): boolean =>
-    one.spec.accountRef?.name === other.spec.accountRef?.name;
-
-  mayAdopt = (_: ManagedObject): boolean => true;
-
-  ensureDefaultKnown = async (_: ManagedObject): Promise<void> => this.beforeAsk();
-
   /** Who uses a key, by the digest of its value. */
   readonly keyUsers = new Map<string, KeyUser[]>();
   isAccountAbandoned = false;
 
-  usersOfKey = (_: ManagedObject, { digest, record }: KnownKey): KeyUser[] => {
-    const users = [...this.keyUsers].filter(([used]) => {
-      if (digest !== undefined) return used === digest;
-      return record === undefined || this.tokenRecordOf(used) === record;
-    });
-    return users.flatMap(([, all]) => all);
+  readonly accounts: AccountQuestions = {
+    isSameAccount: (one, other) => one.spec.accountRef?.name === other.spec.accountRef?.name,
+    mayAdopt: () => true,
+    ensureDefaultKnown: async () => this.beforeAsk(),
+    isAccountOrphaned: () => this.isAccountAbandoned,
+    tokenRecordOf: (digest) => `record of ${digest}`,
+    usersOfKey: (_, { digest, record }) => {
+      const users = [...this.keyUsers].filter(([used]) => {
+        if (digest !== undefined) return used === digest;
+        return record === undefined || this.accounts.tokenRecordOf(used) === record;
+      });
+      return users.flatMap(([, all]) => all);
+    },
   };
-
-  tokenRecordOf = (digest: string): string => `record of ${digest}`;
-
-  isAccountOrphaned = (): boolean => this.isAccountAbandoned;
 
   /** Namespaces of which nothing can be read. */
   readonly unread: string[] = [];
 
-  visibilityOf = (kind: string, namespace?: string): Visibility => {
-    const isUnread = namespace === undefined ? this.unread.length > 0 : this.unread.includes(namespace);
-    return this.visibility.get(kind) ?? (isUnread ? "Unreadable" : "Visible");
+  readonly reading: Reading = {
+    visibilityOf: (kind, namespace) => {
+      const isUnread = namespace === undefined ? this.unread.length > 0 : this.unread.includes(namespace);
+      return this.visibility.get(kind) ?? (isUnread ? "Unreadable" : "Visible");
+    },
+    unreadNamespaces: (kind) => (this.visibility.has(kind) ? [] : this.unread),
+    isNamespaceDeleting: async (namespace) =>
+      namespace === "team-a" ? this.namespaceDeleting : this.otherNamespacesDeleting.has(namespace),
+    isKindDeleting: async ({ kind }) => this.kindsDeleting.has(kind),
   };
-
-  unreadNamespaces = (kind: string): string[] => (this.visibility.has(kind) ? [] : this.unread);
 
   hasEnded = ({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean =>
     this.knowsEnds && this.#created.has(`uid-${kind}-${name}`) && this.get(kind, namespace, name) === undefined;
@@ -287,22 +290,24 @@ export class FakeCluster implements Cluster {
     if (object.metadata.finalizers?.includes(FINALIZER)) this.unfinalized.push(object);
   }
 
-  async secret(_namespace: string, name: string): Promise<SecretValue | undefined> {
-    this.secretReads.push(name);
-    return this.#secrets.get(name);
-  }
+  readonly secrets: Secrets = {
+    read: async (_, name) => {
+      this.secretReads.push(name);
+      return this.#secrets.get(name);
+    },
+    configMap: async (_, name) => this.#configMaps.get(name),
+    write: (object, content) => this.#writeSecret(object, content),
+    tryWrite: async () => this.beforeWrite("tryWriteSecret"),
+    bind: (object, secret) => this.#bindSecret(object, secret),
+  };
 
-  async configMap(_namespace: string, name: string): Promise<Record<string, string> | undefined> {
-    return this.#configMaps.get(name);
-  }
-
-  async writeSecret(object: ManagedObject, { name, data, annotations, ownership }: SecretContent): Promise<void> {
+  async #writeSecret(object: ManagedObject, { name, data, annotations, ownership }: SecretContent): Promise<void> {
     await this.#write("writeSecret");
     const owners = ownership === "owned" ? [object.metadata.uid] : [];
     this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations, owners });
   }
 
-  async bindSecret(
+  async #bindSecret(
     { metadata }: ManagedObject,
     { name, annotations, ownership }: Omit<SecretContent, "data">,
   ): Promise<void> {
@@ -321,38 +326,26 @@ export class FakeCluster implements Cluster {
   }
 
   /** The DNSEndpoint that was written for an object. */
-  endpointOf = (object: ManagedObject): DNSEndpointContent | undefined => this.#endpoints.get(keyOf(object));
+  endpointOf = (object: ManagedObject): DNSEndpointContent | undefined => this.#written.get(keyOf(object));
 
-  async writeDNSEndpoint(object: ManagedObject, content: DNSEndpointContent): Promise<void> {
-    if (isDeepStrictEqual(this.endpointOf(object), content)) return;
-    await this.#write("writeDNSEndpoint");
-    this.#endpoints.set(keyOf(object), content);
-  }
-
-  async deleteDNSEndpoint(object: ManagedObject): Promise<void> {
-    if (!this.endpointOf(object)) return;
-    await this.#write("deleteDNSEndpoint");
-    this.#endpoints.delete(keyOf(object));
-  }
-
-  async keepDNSEndpoint(object: ManagedObject): Promise<void> {
-    const content = this.endpointOf(object);
-    if (!content?.owned) return;
-    await this.#write("keepDNSEndpoint");
-    this.#endpoints.set(keyOf(object), { ...content, owned: false });
-  }
-
-  async tryWriteSecret(): Promise<void> {
-    await this.beforeWrite("tryWriteSecret");
-  }
-
-  async isNamespaceDeleting(namespace: string): Promise<boolean> {
-    return namespace === "team-a" ? this.namespaceDeleting : this.otherNamespacesDeleting.has(namespace);
-  }
-
-  async isKindDeleting({ kind }: Kind): Promise<boolean> {
-    return this.kindsDeleting.has(kind);
-  }
+  readonly endpoints: DNSEndpoints = {
+    write: async (object, content) => {
+      if (isDeepStrictEqual(this.endpointOf(object), content)) return;
+      await this.#write("writeDNSEndpoint");
+      this.#written.set(keyOf(object), content);
+    },
+    delete: async (object) => {
+      if (!this.endpointOf(object)) return;
+      await this.#write("deleteDNSEndpoint");
+      this.#written.delete(keyOf(object));
+    },
+    keep: async (object) => {
+      const content = this.endpointOf(object);
+      if (!content?.owned) return;
+      await this.#write("keepDNSEndpoint");
+      this.#written.set(keyOf(object), { ...content, owned: false });
+    },
+  };
 
   /** All objects belong to one account. */
   inAccount({ kind }: Kind): ManagedObject[] {

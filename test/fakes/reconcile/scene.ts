@@ -91,7 +91,7 @@ export class Scene {
 
   /** Whether objects of any namespace may adopt. */
   set mayAdopt(value: boolean) {
-    this.cluster.mayAdopt = () => value;
+    this.cluster.accounts.mayAdopt = () => value;
   }
 
   get clusterID(): string {
