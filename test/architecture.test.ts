@@ -304,7 +304,7 @@ describe("a delay that grows", () => {
 });
 
 describe("what an object reports", () => {
-  const made = /\bnew (?:Waiting|Blocked|Retry)\(|\bextends (?:Waiting|Blocked|Retry)\b/;
+  const made = /\bnew (?:\(.*)?\b(?:Waiting|Blocked|Retry)\b|\bextends (?:Waiting|Blocked|Retry)\b/;
   const making = production.filter((file) => made.test(withoutComments(readFileSync(join(root, file), "utf8"))));
 
   it("is declared in objects/errors, so that troubleshooting tells of it", () => {

@@ -235,6 +235,7 @@ describe("troubleshooting", () => {
 
   test.each(byHand)("%s: the operator writes: %s", (_, message) => {
     expect(texts.some((pattern) => pattern.test(message))).toBe(true);
+    for (const line of message.split("\n")) expect(line.length).toBeLessThanOrEqual(MESSAGE_CHARACTERS);
   });
 
   test.each([...declaredErrors])("a condition does not cut %s", (_, { examples, textOf }) => {

@@ -52,7 +52,7 @@ export interface KeyProofOptions {
   proved?: Iterable<string>;
   /** Called when all other keys are known to lead to another account, or to one in which nothing is left. */
   onAlone?: () => void;
-  /** The GatewayAccount on which a person confirms the account. Empty: the operator's own credentials. Default: empty. */
+  /** The name of the GatewayAccount on which a person confirms. Default: empty, for the operator's own credentials. */
   confirmedOn?: () => string;
   /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;

@@ -97,7 +97,7 @@ function meaningless(name: string, kind: string): string[] {
   return [`Correct or remove the annotation ${name}: the operator knows no such name, and it has no effect`];
 }
 
-/** Whether a person has changed something that the operator looks at. A change of the status or of other metadata is not. */
+/** Whether a person has changed something that the operator looks at: not the status, and not other metadata. */
 export function isEdited(old: KubeObject, object: KubeObject): boolean {
   const relevant = ({ metadata }: KubeObject) => [
     metadata.generation,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { type Failure, GatewayError, NO_API_KEY, PROXY_REFUSED } from "../gateway/errors.ts";
-import { refusalIn } from "./errors/service.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "./map-error.ts";
 import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
 
@@ -94,20 +93,6 @@ describe("reconcileErrorOf", () => {
   it("rethrows a fault in the program", () => {
     const fault = new TypeError("undefined is not a function");
     expect(() => reconcileErrorOf(fault)).toThrow(fault);
-  });
-});
-
-describe("refusalIn", () => {
-  it.each([400, 402, 403, 409, 422])("finds the words of the service in the message about a %i", (status) => {
-    const error = reconcileErrorOf(failure({ kind: "refused", status, serviceMessage: "ports: 7 is taken" }));
-    const found = refusalIn(error?.message ?? "");
-    expect(found?.answer).toBe("ports: 7 is taken");
-    expect(error?.message).toBe(`${found?.wayOut}: ports: 7 is taken`);
-  });
-
-  it("finds none in other messages", () => {
-    expect(refusalIn(reconcileErrorOf(failure({ kind: "failed", status: 500 }))?.message ?? "")).toBeUndefined();
-    expect(refusalIn('Create TunnelGroupBackend "db" in this namespace')).toBeUndefined();
   });
 });
 

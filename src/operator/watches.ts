@@ -1,9 +1,7 @@
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { type ManagedObject, typeOf } from "../objects/object.ts";
-import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer } from "../runtime/cache/informer.ts";
-import type { KubeObject } from "../runtime/object.ts";
 import { namespaceOf } from "../sessions/sessions.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
@@ -42,11 +40,10 @@ export function createWatches(options: CommonOptions, { readKeys, onSecret }: Ho
   const common = { client, log, clock, namespaces: config.watchNamespaces };
   const identity = new ClusterIdentity({ client, config, clock, log });
   const stateKey = new StateKey({ client, namespace: namespaceOf(config), clock, log });
-  const transform = (object: KubeObject) => withoutManagedFields(object) as ManagedObject;
   const informers = new Map(
     kinds.map((kind) => [
       kind.kind,
-      new Informer<ManagedObject>({ ...common, type: typeOf(kind), indexers: indexersOf(kind), transform }),
+      new Informer<ManagedObject>({ ...common, type: typeOf(kind), indexers: indexersOf(kind) }),
     ]),
   );
   const indexers = { references: secretOf };

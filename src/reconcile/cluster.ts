@@ -133,7 +133,9 @@ export interface Secrets {
 
 /** The DNSEndpoint of an object. */
 export interface DNSEndpoints {
-  /** Brings it to this content. Reads it, and writes only what differs. Throws a ReconcileError when it cannot be written. */
+  /**
+   * Brings it to this content. Reads it, and writes only what differs. Throws a ReconcileError when it cannot be written.
+   */
   write(object: ManagedObject, content: DNSEndpointContent): Promise<void>;
   /** Does nothing when none was written for the object, or when the operator has no right to delete it. */
   delete(object: ManagedObject): Promise<void>;

@@ -88,8 +88,8 @@ export interface RemoteState {
   /** The create that made the remote. Empty: it was adopted. Set together with `origin`. */
   created?: string;
   /**
-   * The owner mark of the object, if the remote carries none or that of a former object; else empty. Set when the remote
-   * is as wanted.
+   * The owner mark of the object, if the remote, or one that it has replaced, carries none or that of a former object; else
+   * empty. Set when the remote is as wanted.
    */
   owner?: string;
   /** The mark of the former object in that case; else empty. Set together with `owner`. */

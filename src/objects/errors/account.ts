@@ -27,7 +27,11 @@ export const apiKeyInvalid = waiting(
   "SecretNotReady",
   ({ name, key, problem }: { name: string; key: string; problem: string }) =>
     `Correct key "${key}" of Secret "${name}": as an API key, it ${problem}`,
-  { name: "gateway-staging", key: "api-key", problem: "is empty" },
+  {
+    name: "gateway-staging",
+    key: "api-key",
+    problem: "has characters that cannot be sent, such as spaces, line ends, or letters that are not ASCII",
+  },
 );
 
 /** `problem`: what is wrong with the key of the operator. It never quotes the key. */

@@ -25,9 +25,6 @@ export const createNotRecorded = retry(
 
 export const createContinued = retry("Creating", () => "Continuing, no action is needed: the remote was created", {});
 
-/** `step`: what comes next. */
-export const createUnderWay = waiting("Creating", ({ step }: { step: string }) => step, { step: "Storing the token" });
-
 /** `left`: how many. */
 export const marksUnlisted = waiting(
   "Creating",
@@ -36,10 +33,19 @@ export const marksUnlisted = waiting(
   { left: 12, title: "reserved domain" },
 );
 
-/** `step`: what comes next. */
-export const updateUnderWay = waiting("Updating", ({ step }: { step: string }) => step, {
-  step: "Replacing the resource",
-});
+/** What comes next, once the id is written down. */
+export type Step =
+  | "Replacing the resource"
+  | "Updating the resource"
+  | "Continuing, no action is needed: the remote was created";
+
+export const updateUnderWay = waiting(
+  "Updating",
+  ({ step }: { step: Step }) => step,
+  { step: "Replacing the resource" },
+  { step: "Updating the resource" },
+  { step: "Continuing, no action is needed: the remote was created" },
+);
 
 export const answerDiffers = retry(
   "Updating",

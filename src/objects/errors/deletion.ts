@@ -96,7 +96,7 @@ export const keyUsersGoing = waiting(
 export const wantedByOther = waiting(
   "InUse",
   ({ id }: Identified) => `Leaving ${id}: another object wants it, or somebody added it by hand`,
-  { id: "ip_policy_created.v0" },
+  { id: "esb_2b7Kq/ip_policy_created.v0" },
 );
 
 /** `perMinute`: how many. */
@@ -139,6 +139,8 @@ export const deleteUnsupported = blocked(
   },
   { id: "edgtls_5Hn2c", way: "ended", title: "TLS edge" },
   { id: "edgtls_5Hn2c", way: "recreated", title: "TLS edge" },
+  { id: "edgtls_5Hn2c", way: "replaced", title: "TLS edge" },
+  { id: "edgtls_5Hn2c", way: "leftover", title: "TLS edge" },
 );
 
 export const deleteNotTaken = retry(

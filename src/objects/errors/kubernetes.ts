@@ -1,4 +1,4 @@
-import { blocked, retry } from "./declare.ts";
+import { blocked, retry, waiting } from "./declare.ts";
 
 // What the Kubernetes API refuses, or does not answer. `answer`: its own words.
 
@@ -39,6 +39,38 @@ export const annotationUnclear = blocked("InvalidAnnotation", ({ problem }: { pr
   problem:
     'Write "true" or "false" in the annotation tunnelgateway.dev/orphan: "True" is neither, and the remote is not deleted until then',
 });
+
+/** `resource`: the name of the definition. */
+export const dnsKindMissing = waiting(
+  "DNSEndpointNotWritten",
+  ({ resource }: { resource: string }) =>
+    `Install the CustomResourceDefinition ${resource} of external-dns: the cluster has none`,
+  { resource: "dnsendpoints.externaldns.k8s.io" },
+);
+
+export const dnsRightMissing = retry(
+  "DNSEndpointNotWritten",
+  ({ answer }: Answer) => `Grant the right with externalDNS.enabled or externalDNS.optIn in the chart: ${answer}`,
+  { answer: "dnsendpoints.externaldns.k8s.io is forbidden" },
+);
+
+export const dnsEndpointRefused = retry(
+  "DNSEndpointNotWritten",
+  ({ answer }: Answer) => `Correct spec.dns.externalDNS: the Kubernetes API refuses ${answer}`,
+  { answer: "metadata.labels: no label" },
+);
+
+export const dnsEndpointConflict = retry(
+  "DNSEndpointNotWritten",
+  () => "Waiting to write the DNSEndpoint again: somebody else has written it",
+  {},
+);
+
+export const dnsEndpointAwaited = retry(
+  "DNSEndpointNotWritten",
+  ({ answer }: Answer) => `Waiting for the Kubernetes API: ${answer}`,
+  { answer: "the server is currently unable to handle the request" },
+);
 
 export const dnsEndpointNotOwn = blocked(
   "DNSEndpointNotWritten",

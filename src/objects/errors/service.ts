@@ -26,7 +26,10 @@ export const serviceUnavailable = retry(
   ({ answer, isProxy = false }: Answer & { isProxy?: boolean }) =>
     `${isProxy ? "Check the proxy to the service" : "Waiting for the service, no action is needed"}: ${answer}`,
   { answer: "GET /ip_policies: sent, but no complete answer came: other side closed" },
-  { answer: "GET /ip_policies: 407 Proxy Authentication Required", isProxy: true },
+  {
+    answer: "GET /ip_policies: not sent: correct the user and the password of the proxy, which answered 407",
+    isProxy: true,
+  },
 );
 
 export const answerUnexpected = retry(

@@ -21,7 +21,7 @@ export const valueTwice = blocked(
   "InvalidSpec",
   ({ path, other, value }: { path: string; other: string; value: unknown }) =>
     `Take out spec.${path} or spec.${other}: both mean ${value}`,
-  { path: "ipPolicyRefs[1]", other: "ipPolicyRefs[0]", value: "ipp_2b7Kq" },
+  { path: "ipRestriction.ipPolicyRefs[0]", other: "ipRestriction.ipPolicyRefs[1]", value: "ipp_2b7Kq" },
 );
 
 export const tooDeep = blocked(
@@ -40,7 +40,7 @@ export const numberTooLarge = blocked(
 export const referenceUnnamed = blocked(
   "InvalidSpec",
   ({ path, kind }: { path: string; kind: string }) => `Set spec.${path}.name, the name of ${withArticle(kind)}`,
-  { path: "backendRef", kind: "TunnelGroupBackend" },
+  { path: "backend.backendRef", kind: "TunnelGroupBackend" },
 );
 
 interface Reference {
@@ -89,8 +89,8 @@ export const configMapMissing = waiting(
         : `Add key "${key}" with a value to ConfigMap "${name}"`;
     return `${way}: spec.${path} refers to it`;
   },
-  { path: "configMapKeyRef", name: "partners" },
-  { path: "configMapKeyRef", name: "partners", key: "ca.crt" },
+  { path: "caPemFrom.configMapKeyRef", name: "partners" },
+  { path: "caPemFrom.configMapKeyRef", name: "partners", key: "ca.crt" },
 );
 
 interface Key {

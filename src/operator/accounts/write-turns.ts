@@ -1,5 +1,5 @@
 /**
- * Makes writes to the same GatewayAccount wait for each other. An object records the key in the status while the
+ * Makes writes under the same key, such as those to one GatewayAccount, wait for each other. An object records the key in the status while the
  * GatewayAccount is reconciled. Of two writes at the same time, the API server would refuse one, and its reconcile
  * would be repeated later.
  */

@@ -1,8 +1,15 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { dnsEndpointNotOwn } from "../../objects/errors/kubernetes.ts";
+import {
+  dnsEndpointAwaited,
+  dnsEndpointConflict,
+  dnsEndpointNotOwn,
+  dnsEndpointRefused,
+  dnsKindMissing,
+  dnsRightMissing,
+} from "../../objects/errors/kubernetes.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { isReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { isReconcileError } from "../../objects/reconcile-error.ts";
 import type { DNSEndpointContent } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import {
@@ -24,8 +31,6 @@ import {
 import { API_VERSION, endpointAnnotations, OPERATOR_NAME } from "../../schema/contract.ts";
 import { toReconcileError, wordsOf } from "./api-error.ts";
 import { dnsEndpoints } from "./resource-types.ts";
-
-const REASON = "DNSEndpointNotWritten";
 
 const MANAGED_BY = "app.kubernetes.io/managed-by";
 
@@ -158,20 +163,12 @@ const contains = (all: Readonly<Record<string, string>> = {}, some: Readonly<Rec
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 function explained(error: unknown): unknown {
+  const options = { cause: error };
   if (isReconcileError(error)) return error;
-  const words = wordsFor(error);
-  return words === undefined ? error : new (isKindAbsent(error) ? Waiting : Retry)(REASON, words, { cause: error });
-}
-
-function wordsFor(error: unknown): string | undefined {
-  const resource = resourceName(dnsEndpoints);
-  if (isKindAbsent(error))
-    return `Install the CustomResourceDefinition ${resource} of external-dns: the cluster has none`;
-  if (isForbidden(error))
-    return `Grant the right with externalDNS.enabled or externalDNS.optIn in the chart: ${error.message}`;
-  if (isInvalid(error)) return `Correct spec.dns.externalDNS: the Kubernetes API refuses ${wordsOf(error)}`;
-  if (isConflict(error)) return "Waiting to write the DNSEndpoint again: somebody else has written it";
-  return isUnreachable(error) || error instanceof KubeError
-    ? `Waiting for the Kubernetes API: ${error.message}`
-    : undefined;
+  if (isKindAbsent(error)) return dnsKindMissing({ resource: resourceName(dnsEndpoints) }, options);
+  if (isForbidden(error)) return dnsRightMissing({ answer: error.message }, options);
+  if (isInvalid(error)) return dnsEndpointRefused({ answer: wordsOf(error) }, options);
+  if (isConflict(error)) return dnsEndpointConflict({}, options);
+  if (!isUnreachable(error) && !(error instanceof KubeError)) return error;
+  return dnsEndpointAwaited({ answer: error.message }, options);
 }

@@ -1,5 +1,5 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { createUnderWay, updateUnderWay } from "../../objects/errors/change.ts";
+import { createContinued, type Step, updateUnderWay } from "../../objects/errors/change.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { SecretVersion, Status } from "../../objects/object.ts";
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
@@ -48,7 +48,7 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
 export async function checkpointMark(context: ReconcileContext, remote: Remote, { metadata }: Body): Promise<void> {
   const owner = ownerMarkOf(remote);
   if (metadata === undefined || !isMarkOf(owner, context.owner) || ownerMarkOf({ metadata }) !== undefined) return;
-  if (has(context, "Created")) await checkpointCreated(context, "Sending the metadata");
+  if (has(context, "Created")) await checkpointCreated(context);
   else if (context.object.status?.id !== remote.id) await checkpointID(context, "Updating the resource");
   const before = intentOf(context.object);
   if (before?.unmarked?.id === remote.id && before.unmarked.owner === owner) return;
@@ -61,16 +61,19 @@ export async function checkpointMark(context: ReconcileContext, remote: Remote, 
  * Outdated if the object is gone. If somebody has edited the object meanwhile, the reconcile goes on with the object as
  * it was.
  */
-export async function checkpointCreated(context: ReconcileContext, step: string): Promise<void> {
+export async function checkpointCreated(context: ReconcileContext): Promise<void> {
   const { conditions, observedGeneration, columns } = context.object.status ?? {};
-  const error = createUnderWay({ step });
+  const error = createContinued({});
   const next = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
   const fields = Object.entries({ ...next, conditions, observedGeneration, columns });
   const status = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   await writeCheckpoint(context, status);
 }
 
-/** Writes this status, and goes on with the object as it is then. Resolves with false if somebody has edited the object meanwhile. Throws Outdated if it is gone. */
+/**
+ * Writes this status, and goes on with the object as it is then. Resolves with false if somebody has edited the object
+ * meanwhile. Throws Outdated if it is gone.
+ */
 export async function writeCheckpoint(context: ReconcileContext, status: Status): Promise<boolean> {
   const { kind, object, cluster } = context;
   if (!(await cluster.writeStatus(kind, object, status))) throw new Outdated("the object is gone");
@@ -82,7 +85,7 @@ export async function writeCheckpoint(context: ReconcileContext, status: Status)
 }
 
 /** Writes the id of the remote into the status and throws Outdated. The next reconcile continues from there. */
-export async function checkpointID(context: ReconcileContext, step: string): Promise<never> {
+export async function checkpointID(context: ReconcileContext, step: Step): Promise<never> {
   const { kind, object, cluster } = context;
   const error = updateUnderWay({ step });
   const status = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));

@@ -59,7 +59,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   if (refused) throw refused;
   // The intent that this create replaces may be all that shows a remote which has to be deleted.
   const written = [object.status?.id, ...retiringIDs(object.status)];
-  if (retiringOf(context).some((id) => !written.includes(id))) await checkpointID(context, "Replacing the resource");
+  if (retiringOf(context).some((id) => !written.includes(id))) return checkpointID(context, "Replacing the resource");
   await ensureCreatable(context);
   await remotes.admit(requestOptions(context), desired.body);
   const [startedAt, startedOn] = [context.clock.now(), now(context)];

@@ -25,7 +25,7 @@ export async function keepShownOnce(context: OutputContext, remote: Remote): Pro
   if (value === undefined) return;
   recordToken(context, remote, value);
   // Before the token is stored: a process that ends in between leaves a token that nobody was given.
-  await checkpointCreated(context, "Storing the token");
+  await checkpointCreated(context);
   await writeValue(context, to, remote, value);
 }
 

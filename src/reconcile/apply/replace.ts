@@ -25,14 +25,14 @@ export async function replace(context: ReconcileContext, desired: Desired, old: 
   const { object } = context;
   await refuseNewForeignMark(context, old.id);
   // The next process deletes what was replaced by the id in the status.
-  if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
+  if (object.status?.id !== old.id) return checkpointID(context, "Replacing the resource");
   return create(context, desired, old.id);
 }
 
 /** Deletes the remote and creates it again. For remotes of which the account can have only one. */
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
   // If this process dies between delete and create, the next one needs the old id.
-  if (context.object.status?.id !== id) await checkpointID(context, "Replacing the resource");
+  if (context.object.status?.id !== id) return checkpointID(context, "Replacing the resource");
   const refusal = await deleteRemote(context, id, "recreated");
   if (refusal) throw refusal.error;
   return create(context, desired);

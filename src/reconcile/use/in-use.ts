@@ -77,8 +77,9 @@ function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): Rec
 }
 
 /**
- * The users that stay although a namespace is being deleted, or the operator is being uninstalled. In both cases other
- * objects that are being deleted need not be waited for: `uninstall` deletes all objects of all namespaces.
+ * The users that stay although a namespace is being deleted, or the operator is being uninstalled. Objects that go away
+ * with it need not be waited for: `uninstall` deletes all objects of all namespaces. Elsewhere, an object that is being
+ * deleted stays while something uses it.
  */
 export async function remainingUsers({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
   const home = object.metadata.namespace;
