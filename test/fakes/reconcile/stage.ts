@@ -287,9 +287,10 @@ export class Stage {
   }
 
   #statusChanges(before: Status = {}, after: Status = {}): string[] {
-    const members = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-      (member) => !isDeepStrictEqual(before[member], after[member]),
-    );
+    // in an order of their own, since members of JSON have none
+    const members = [
+      ...SHOWN_WITH_VALUE.union(SHOWN_BY_NAME).union(new Set([before, after].flatMap(Object.keys))),
+    ].filter((member) => !isDeepStrictEqual(before[member], after[member]));
     const shown = members.flatMap((member) => this.#memberText(member, after[member]) ?? []);
     const others = members.some(
       (member) => !SHOWN_WITH_VALUE.has(member) && !SHOWN_BY_NAME.has(member) && member !== "conditions",
