@@ -206,27 +206,15 @@ export interface TracesConfig {
   readonly files: { readonly [part in "ca" | "cert" | "key"]: string | undefined };
 }
 
-export interface Config extends ClusterConfig {
-  baseURL: string;
+/** Which account is used, and how. A command takes what the environment lacks from the cluster. */
+export interface AccountConfig extends ClusterConfig {
+  baseURL: string | undefined;
   /** Reads the key again for each request, so that a new one is used without a restart. */
-  apiKey: () => Promise<string>;
-  undocumentedOperations: boolean;
-  /** The administrator says that the account is the right one, even if it has nothing of what objects stand for. */
-  accountConfirmed: boolean;
+  apiKey: (() => Promise<string>) | undefined;
   /** Hosts that GatewayAccounts may name besides the operator's own, each with its port if it has one. */
   allowedHosts: readonly string[];
-  /**
-   * Namespaces whose objects may take over remotes that somebody else has made, in the account of the operator's own
-   * credentials. `*`: all.
-   */
-  adoptionNamespaces: readonly string[];
   /** The id of the cluster in owner marks. Default: see ClusterIdentity. */
   clusterID: string | undefined;
-  /** Names that the cluster had in owner marks before, or those of clusters that it continues. */
-  formerClusterIDs: readonly string[];
-  resyncSeconds: number;
-  /** Time between two lists of tunnel sessions, which are mirrored as objects; 0: off. */
-  sessionSyncSeconds: number;
   /** 0: no limit. */
   requestsPerMinute: number;
   /** The most remotes of one account that are deleted in a minute; 0: no limit. */
@@ -236,6 +224,26 @@ export interface Config extends ClusterConfig {
    * do not start a process with a shorter one than the process before.
    */
   requestSeconds: number;
+  /** DNS servers for queries, each as `address` or `address:port`. Empty: the resolvers of the system. */
+  dnsResolvers: readonly string[];
+}
+
+export interface Config extends AccountConfig {
+  baseURL: string;
+  apiKey: () => Promise<string>;
+  undocumentedOperations: boolean;
+  /** The administrator says that the account is the right one, even if it has nothing of what objects stand for. */
+  accountConfirmed: boolean;
+  /**
+   * Namespaces whose objects may take over remotes that somebody else has made, in the account of the operator's own
+   * credentials. `*`: all.
+   */
+  adoptionNamespaces: readonly string[];
+  /** Names that the cluster had in owner marks before, or those of clusters that it continues. */
+  formerClusterIDs: readonly string[];
+  resyncSeconds: number;
+  /** Time between two lists of tunnel sessions, which are mirrored as objects; 0: off. */
+  sessionSyncSeconds: number;
   metricsAddress: string;
   leaderElection: boolean;
   /** Watches the metadata of Secrets, so that a change has its effect at once. Needs the right to list and watch. */
@@ -244,8 +252,6 @@ export interface Config extends ClusterConfig {
   externalDNS: boolean;
   /** Namespaces whose objects may have DNS records written. `*`: all. */
   externalDNSNamespaces: readonly string[];
-  /** DNS servers for queries, each as `address` or `address:port`. Empty: the resolvers of the system. */
-  dnsResolvers: readonly string[];
   /** Sends traces to a collector. Undefined: no traces. */
   traces: TracesConfig | undefined;
   /** Keeps `rightsBinding` from being deleted before the last object of its namespace. */
@@ -263,26 +269,20 @@ export class ConfigError extends Error {
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const values = parse(environment, env);
   return {
-    ...clusterOf(values),
+    ...accountOf(values),
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: keySource(values.GATEWAY_API_KEY, values.GATEWAY_API_KEY_FILE),
     undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
     accountConfirmed: values.GATEWAY_ACCOUNT_CONFIRMED,
-    allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
     adoptionNamespaces: values.ADOPTION_NAMESPACES,
-    clusterID: values.CLUSTER_ID,
     formerClusterIDs: values.FORMER_CLUSTER_IDS,
     resyncSeconds: values.RESYNC_INTERVAL,
     sessionSyncSeconds: values.SESSION_SYNC_INTERVAL,
-    requestsPerMinute: values.REQUESTS_PER_MINUTE,
-    deletesPerMinute: values.MAX_DELETES_PER_MINUTE,
-    requestSeconds: values.REQUEST_TIMEOUT,
     metricsAddress: values.METRICS_ADDRESS,
     leaderElection: values.LEADER_ELECTION,
     watchSecrets: values.WATCH_SECRETS,
     externalDNS: values.EXTERNAL_DNS,
     externalDNSNamespaces: values.EXTERNAL_DNS_NAMESPACES,
-    dnsResolvers: values.DNS_RESOLVERS,
     traces: tracesOf(values, env),
     keepRightsBinding: values.KEEP_RIGHTS_BINDING,
     secretWriteNamespaces: written(values.SECRET_WRITE_NAMESPACES),
@@ -310,20 +310,6 @@ export const environmentWith = (flags: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv
   ...Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)),
 });
 
-/** The settings with which a command finds the account, as far as the environment has them. */
-export interface AccountConfig extends ClusterConfig {
-  baseURL: string | undefined;
-  apiKey: (() => Promise<string>) | undefined;
-  clusterID: string | undefined;
-  allowedHosts: readonly string[];
-  requestsPerMinute: number;
-  /** The most remotes that a command deletes in a minute; 0: no limit. */
-  deletesPerMinute: number;
-  requestSeconds: number;
-  /** As for the operator. */
-  dnsResolvers: readonly string[];
-}
-
 const account = z
   .object({
     ...cluster,
@@ -348,15 +334,9 @@ export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.Pro
   const values = parse(account, environmentWith(flags, given));
   const { GATEWAY_API_KEY, GATEWAY_API_KEY_FILE } = values;
   return {
-    ...clusterOf(values),
+    ...accountOf(values),
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: GATEWAY_API_KEY || GATEWAY_API_KEY_FILE ? keySource(GATEWAY_API_KEY, GATEWAY_API_KEY_FILE) : undefined,
-    allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
-    clusterID: values.CLUSTER_ID,
-    requestsPerMinute: values.REQUESTS_PER_MINUTE,
-    deletesPerMinute: values.MAX_DELETES_PER_MINUTE,
-    requestSeconds: values.REQUEST_TIMEOUT,
-    dnsResolvers: values.DNS_RESOLVERS,
   };
 }
 
@@ -376,6 +356,16 @@ function written(namespaces: "*" | "-" | string[]): string[] | undefined {
   if (namespaces === "*") return undefined;
   return namespaces === "-" ? [] : namespaces;
 }
+
+const accountOf = (values: z.output<typeof account>): Omit<AccountConfig, "baseURL" | "apiKey"> => ({
+  ...clusterOf(values),
+  allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
+  clusterID: values.CLUSTER_ID,
+  requestsPerMinute: values.REQUESTS_PER_MINUTE,
+  deletesPerMinute: values.MAX_DELETES_PER_MINUTE,
+  requestSeconds: values.REQUEST_TIMEOUT,
+  dnsResolvers: values.DNS_RESOLVERS,
+});
 
 const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig => ({
   watchNamespaces: values.WATCH_NAMESPACES,
