@@ -38,7 +38,7 @@ const Pond: Kind = defineKind({
     shape: immutable(z.string()).optional().describe("Any <shape> | form."),
     fishRefs: refsTo(["Pond", "Fish"], { sends: "fish_ids" }).optional().describe("Who lives here."),
     keyRef: secretKey("the key", { sends: "key" }).optional(),
-    tlsSecretName: secretName("Its certificate.", { secretMembers: { pem: { key: "tls.crt" } } }).optional(),
+    tlsSecretName: secretName("Its certificate.", { members: { pem: { key: "tls.crt" } } }).optional(),
     pump: module(z.object({ enabled }), { onRemove: "disable" }).describe("Moves the water."),
     filter: module(z.object({ enabled }), { onRemove: "delete" }).describe("Cleans the water."),
   }),

@@ -37,7 +37,7 @@ export const HTTPResponseBackend = defineKind({
     headers: mark(headers, { normalize: lowerCaseKeys, rules: [distinctNames] })
       .optional()
       .describe("Headers of the response. Their names are compared without case."),
-    statusCode: mark(z.int().min(100).max(599), { createDefault: 200, clear: 200 })
+    statusCode: mark(z.int().min(100).max(599), { unset: { onCreate: 200, onUpdate: 200 } })
       .optional()
       .describe("Status code of the response. Default: 200, or what an adopted response has."),
   }),

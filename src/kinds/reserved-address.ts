@@ -22,7 +22,7 @@ export const ReservedAddress = defineKind({
     endpointConfigurationId: mark(unmanagedID("ec_"), {
       returns: "endpoint_configuration",
       decode: (answered: { id?: string }) => answered.id,
-      clear: null,
+      unset: { onUpdate: null },
     })
       .optional()
       .describe("Id of an endpoint configuration to attach."),

@@ -24,7 +24,7 @@ export const TLSCertificate = defineKind({
       "Name of a Secret of type kubernetes.io/tls in this namespace, as cert-manager writes it: `tls.crt` holds the " +
         "chain, leaf first, and `tls.key` the private key.",
       {
-        secretMembers: {
+        members: {
           certificate_pem: { key: "tls.crt", normalize: pem },
           private_key_pem: { key: "tls.key", secret: true },
         },

@@ -33,7 +33,7 @@ export const WeightedBackend = defineKind({
     backends: mark(z.array(share).max(32), {
       encode: byID,
       decode: (weights: Record<string, number>) => weights,
-      clear: {},
+      unset: { onUpdate: {} },
       restore: (weights: Record<string, number>) =>
         Object.entries(weights).map(([backend_id, weight]) => ({ backend_id, weight })),
       rules: [

@@ -23,7 +23,7 @@ export function operatorGrants(customResources: readonly CustomResource[]): Gran
   return [
     ...objectGrants(customResources),
     ...grantIf(
-      reads(({ secret, secretMembers }) => secret !== undefined || secretMembers !== undefined),
+      reads(({ secret, secretName }) => secret !== undefined || secretName !== undefined),
       { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
     ),
     ...grantIf(

@@ -13,7 +13,7 @@ import {
 import { OWNER_KEY } from "./contract.ts";
 import { withArticle } from "./nouns.ts";
 import { has, hasOneOf, type Members } from "./rules.ts";
-import { mark, type Rule, type Traits } from "./traits.ts";
+import { type ModuleTrait, mark, type Rule, type SecretNameTrait, type Traits } from "./traits.ts";
 
 /**
  * A string of at most `max` bytes in UTF-8. Only for limits that the service gives in bytes: OpenAPI counts characters.
@@ -111,11 +111,9 @@ export const immutable = <S extends z.ZodType>(schema: S): S => mark(schema, { i
 /** Every module has this field: a user can switch the module off without losing its settings. */
 export const enabled = z.boolean().default(true).describe("Whether the module applies to traffic. Default: true.");
 
-/**
- * A part of a resource. A request with the part replaces the whole part; a request without it leaves the part as it is.
- */
-export const module = <S extends z.ZodObject>(schema: S, how: Pick<Traits, "onRemove" | "told">) =>
-  mark(schema, how).optional();
+/** A part of a resource that the spec may leave out. */
+export const module = <S extends z.ZodObject>(schema: S, trait: ModuleTrait) =>
+  mark(schema, { module: trait }).optional();
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
@@ -247,8 +245,8 @@ export const configMapKey = (what: string, wiring: KeyWiring) =>
   mark(keyIn("ConfigMap"), { ...wiring, configMap: true }).describe(`ConfigMap and key that hold ${what}.`);
 
 /** The name of a Secret. Several of its keys are sent. */
-export const secretName = (what: string, traits: Pick<Traits, "secretMembers" | "problemOf">) =>
-  mark(objectName, traits).describe(what);
+export const secretName = (what: string, trait: SecretNameTrait) =>
+  mark(objectName, { secretName: trait }).describe(what);
 
 /** The name of a Secret that the operator writes. */
 export const outputSecret = (what: string) =>

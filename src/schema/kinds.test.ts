@@ -95,7 +95,7 @@ describe.each(each)("%s", (_, kind) => {
   });
 
   it("has an operation for each part that is removed by one, and for no other", () => {
-    const removed = members.filter(([, { traits }]) => traits.onRemove === "delete").map(([member]) => member);
+    const removed = members.filter(([, { traits }]) => traits.module?.onRemove === "delete").map(([member]) => member);
     expect(Object.keys(kind.modules).sort()).toEqual(removed.sort());
   });
 
@@ -124,7 +124,9 @@ describe.each(each)("%s", (_, kind) => {
   });
 
   it("shows what the service chooses where the spec leaves a field open", () => {
-    const chosen = [...visit(kind.spec, "")].filter(({ traits }) => traits.serverDefault || "createDefault" in traits);
+    const chosen = [...visit(kind.spec, "")].filter(
+      ({ traits }) => traits.serverDefault || traits.unset?.onCreate !== undefined,
+    );
     const shown = [...visit(statusOf(kind), "")].map(({ path }) => path);
     expect(chosen.map(({ path }) => path).filter((path) => !shown.includes(path))).toEqual([]);
   });
@@ -211,8 +213,7 @@ const derived: Readonly<Record<string, string>> = {
 };
 
 it("shows no field in the status of a kind with values of Secrets, unless it is listed here with the reason", () => {
-  const takesSecret = ({ spec }: Kind) =>
-    [...visit(spec, "")].some(({ traits }) => traits.secret || traits.secretMembers);
+  const takesSecret = ({ spec }: Kind) => [...visit(spec, "")].some(({ traits }) => traits.secret || traits.secretName);
   const confidential = kinds.filter((kind) => takesSecret(kind) || kind.output?.shownOnce);
   const shown = new Set(confidential.flatMap((kind) => Object.keys(answerFieldsOf(kind).shape)));
   expect([...shown].sort()).toEqual(Object.keys(derived));

@@ -32,6 +32,28 @@ export interface SecretMember {
   normalize?: (value: unknown) => unknown;
 }
 
+/** What is sent of a Secret that a field names. */
+export interface SecretNameTrait {
+  /** Each of these members of the request gets the value of one key. */
+  members: Readonly<Record<string, SecretMember>>;
+  /** The problem with the values, by their keys, for a message. Must not repeat a value. Undefined: no problem. */
+  problemOf?: (data: Readonly<Record<string, string>>) => string | undefined;
+}
+
+export interface UnsetTrait {
+  /** Sent by a create, since the API page names no default of the service. Default: nothing. */
+  onCreate?: unknown;
+  /** Sent by an update when a field that was set is removed. Default: the empty value of its type. */
+  onUpdate?: unknown;
+}
+
+export interface ModuleTrait {
+  /** How it is removed, which takes a request of its own or a change of `enabled`. */
+  onRemove: "disable" | "delete";
+  /** The members that say in short what it does. None of them is secret. */
+  told?: readonly string[];
+}
+
 /** A list to which other objects or people also add entries. */
 export interface SharedTrait {
   /** The member that identifies an entry. */
@@ -58,13 +80,8 @@ export interface Traits {
   sends?: string;
   /** Member name in answers. Default: as in requests. */
   returns?: string;
-  /** The field names a Secret. Each of these members of the request gets the value of one of its keys. */
-  secretMembers?: Readonly<Record<string, SecretMember>>;
-  /**
-   * The problem with the values of `secretMembers`, by their keys, for a message. Must not repeat a value. Undefined:
-   * no problem.
-   */
-  problemOf?: (data: Readonly<Record<string, string>>) => string | undefined;
+  /** The field names a Secret, several of whose keys are sent. */
+  secretName?: SecretNameTrait;
   /**
    * The problem with a text of the spec, or with the value of a Secret or ConfigMap, for a message. Must not repeat the
    * value. Undefined: no problem.
@@ -83,18 +100,10 @@ export interface Traits {
   normalize?: (value: unknown) => unknown;
   /** The service chooses a value if the field is unset, so that value is no difference. */
   serverDefault?: true;
-  /**
-   * Sent by a create if the field is unset, since the API page names no default of the service. Updates do not send it.
-   */
-  createDefault?: unknown;
-  /** Sent when a field that was set is removed. Default: the empty value of its type. */
-  clear?: unknown;
-  /**
-   * How a module is removed. It has to be removed explicitly, since a request without the module leaves it as it is.
-   */
-  onRemove?: "disable" | "delete";
-  /** The members of a module that say in short what it does. None of them is secret. */
-  told?: readonly string[];
+  /** What is sent in place of the field if it is unset. */
+  unset?: UnsetTrait;
+  /** A part of a resource. A request with the part replaces the whole part; one without it leaves the part as it is. */
+  module?: ModuleTrait;
   /** Others also add entries to the list. The operator removes only entries that this object has added. */
   shared?: SharedTrait;
   /** The member of the request that the service refuses together with this one. */

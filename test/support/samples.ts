@@ -234,11 +234,10 @@ const own: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
 
 /** Whether the service takes a field in updates, and the field can have another value. */
 export function isChangeable(schema: z.ZodType): boolean {
-  const { immutable, createOnly, notInBody, secretMembers } = traitsOf(schema);
+  const { immutable, createOnly, notInBody, secretName } = traitsOf(schema);
   const inner = unwrap(schema);
   return (
-    !(immutable || createOnly || notInBody || secretMembers) &&
-    !(inner instanceof z.ZodEnum && inner.options.length === 1)
+    !(immutable || createOnly || notInBody || secretName) && !(inner instanceof z.ZodEnum && inner.options.length === 1)
   );
 }
 

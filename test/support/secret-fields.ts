@@ -17,9 +17,9 @@ export const secretFields = (): string[] =>
   customResources.flatMap(({ kind, spec }) => pathsIn(spec).map((path) => `${kind} ${path}`));
 
 function pathsIn(schema: z.ZodType, path = ""): string[] {
-  const { secret, secretMembers = {} } = traitsOf(schema);
+  const { secret, secretName } = traitsOf(schema);
   if (secret) return [path];
-  const spread = Object.keys(secretMembers).map((member) => `${path}#${member}`);
+  const spread = Object.keys(secretName?.members ?? {}).map((member) => `${path}#${member}`);
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return pathsIn(inner.element as z.ZodType, path);
   if (!(inner instanceof z.ZodObject)) return spread;

@@ -51,12 +51,12 @@ export function byTitle(one: Node, other: Node): number {
 /** The modules of a remote, or of a spec where no list shows the remote, in the order of the reference page. */
 export function modulesOf({ kind: { spec }, remote, object, fields }: Node): Module[] {
   return (Object.entries(spec.shape) as [string, z.ZodType][]).flatMap(([name, schema]) => {
-    if (traitsOf(schema).onRemove === undefined) return [];
+    if (traitsOf(schema).module === undefined) return [];
     const value = remote ? (remote as Record<string, unknown>)[returnedAs(name, schema)] : object?.spec[name];
     const uses = [...fields].flatMap(([used, through]) => (through.has(name) ? used : [])).sort(byTitle);
     if ((value === undefined || value === null) && uses.length === 0) return [];
     const module = (value ?? {}) as Readonly<Record<string, unknown>>;
-    return [{ name, isOn: module["enabled"] !== false, text: textOf(module, traitsOf(schema).told), uses }];
+    return [{ name, isOn: module["enabled"] !== false, text: textOf(module, traitsOf(schema).module?.told), uses }];
   });
 }
 

@@ -66,11 +66,11 @@ function typeOf(schema: z.ZodType, json: JSONSchema): string {
 }
 
 /** The type in words where the JSON type does not say what the field is. */
-function specialType({ reference, secret, configMap, secretMembers }: Traits): string | undefined {
+function specialType({ reference, secret, configMap, secretName }: Traits): string | undefined {
   if (reference) return "reference";
   if (secret) return "key of a Secret";
   if (configMap) return "key of a ConfigMap";
-  return secretMembers ? "name of a Secret" : undefined;
+  return secretName ? "name of a Secret" : undefined;
 }
 
 function plainType(json: JSONSchema): string {
@@ -86,7 +86,7 @@ function rulesOf({ schema, json, required, reshaped }: FieldNode, known: readonl
     required ? "required" : "",
     value === undefined ? "" : `default ${code(String(value))}`,
     traits.immutable ? "immutable" : "",
-    traits.createOnly || traits.secretMembers ? "a change replaces the resource" : "",
+    traits.createOnly || traits.secretName ? "a change replaces the resource" : "",
     ...limits(json),
     traits.sends && !reshaped ? `sent as ${code(traits.sends)}` : "",
     ...wiring(traits, known),
@@ -134,11 +134,13 @@ function checksOf(json: JSONSchema): string[] {
     .map(({ message }) => message.replace(/^must (be )?/, ""));
 }
 
-function wiring({ reference, secret, configMap, secretMembers = {} }: Traits, known: readonly string[]): string[] {
+function wiring({ reference, secret, configMap, secretName }: Traits, known: readonly string[]): string[] {
   return [
     secret ? "read when it is sent, never shown or compared" : "",
     configMap ? "read when it is sent" : "",
-    ...Object.entries(secretMembers).map(([member, { key }]) => `key ${code(key)} is sent as ${code(member)}`),
+    ...Object.entries(secretName?.members ?? {}).map(
+      ([member, { key }]) => `key ${code(key)} is sent as ${code(member)}`,
+    ),
     ...(reference ? unmanaged(reference.kinds, known) : []),
   ];
 }

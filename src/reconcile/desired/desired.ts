@@ -182,13 +182,13 @@ function refuseInvalidSecrets(
   values: ReadonlyMap<string, string>,
 ): void {
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
-    const { secretMembers = {}, problemOf } = traitsOf(member);
-    if (!problemOf || spec[field] === undefined) continue;
-    const data = Object.entries(secretMembers).map(([name, { key }]) => [
+    const { secretName } = traitsOf(member);
+    if (!secretName?.problemOf || spec[field] === undefined) continue;
+    const data = Object.entries(secretName.members).map(([name, { key }]) => [
       key,
       values.get(secretMemberPath(field, name)) ?? "",
     ]);
-    const problem = problemOf(Object.fromEntries(data));
+    const problem = secretName.problemOf(Object.fromEntries(data));
     if (problem !== undefined) throw secretInvalid({ name: String(spec[field]), problem });
   }
 }

@@ -65,7 +65,7 @@ function withRenewed(kind: Kind, { wanted, renewed }: PlanInput, found: readonly
  */
 function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Difference[]): Body {
   const body: Body = {};
-  const modules = [...membersOf(kind.spec)].filter(([, { traits }]) => traits.onRemove).map(([member]) => member);
+  const modules = [...membersOf(kind.spec)].filter(([, { traits }]) => traits.module).map(([member]) => member);
   if (changes.length > 0) {
     const { update, updateUndocumented } = kind.resource;
     for (const member of update.length > 0 ? update : updateUndocumented) {

@@ -23,7 +23,7 @@ export const certificateManagementPolicy = mark(
     authority: z.enum(["freeca"]).default("freeca").describe("Certificate authority. The only value is freeca."),
     privateKeyType: z.enum(["rsa", "ecdsa"]).default("rsa").describe("Type of the private key. Default: rsa."),
   }),
-  { clear: null, excludes: "certificate_id" },
+  { excludes: "certificate_id" },
 )
   .optional()
   .describe("Lets the service obtain and renew a certificate. Unset: no automatic management.");

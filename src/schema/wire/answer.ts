@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Answer } from "../define.ts";
-import { type Traits, traitsOf, unwrap } from "../traits.ts";
+import { type SecretNameTrait, traitsOf, unwrap } from "../traits.ts";
 import { returnedAs, sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
@@ -11,9 +11,9 @@ import type { Body } from "./request.ts";
 export function fromAnswer(schema: z.ZodObject, answer: Answer): Body {
   const body: Body = {};
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
-    const { notInBody, secret, secretMembers } = traitsOf(member);
+    const { notInBody, secret, secretName } = traitsOf(member);
     if (notInBody || secret) continue;
-    if (secretMembers) Object.assign(body, secretMembersFrom(secretMembers, answer));
+    if (secretName) Object.assign(body, secretMembersFrom(secretName, answer));
     else Object.assign(body, memberFrom(field, member, answer));
   }
   return body;
@@ -24,9 +24,9 @@ function memberFrom(field: string, schema: z.ZodType, answer: Answer): Body {
   return isSet(value) ? { [sentAs(field, schema)]: decode(schema, value, answer) } : {};
 }
 
-const secretMembersFrom = (secretMembers: NonNullable<Traits["secretMembers"]>, answer: Answer): Body =>
+const secretMembersFrom = ({ members }: SecretNameTrait, answer: Answer): Body =>
   Object.fromEntries(
-    Object.entries(secretMembers).flatMap(([name, { secret }]) =>
+    Object.entries(members).flatMap(([name, { secret }]) =>
       !secret && isSet(answer[name]) ? [[name, answer[name]]] : [],
     ),
   );

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { memoize } from "../memoize.ts";
-import { mark, type Traits, traitsOf, unwrap } from "../traits.ts";
+import { mark, type SecretNameTrait, type Traits, traitsOf, unwrap } from "../traits.ts";
 import { removesHidden } from "./applied.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
@@ -59,9 +59,10 @@ function change(
 
 function removal(schema: z.ZodType, traits: Traits, seen: unknown): Pick<Difference, "how" | "value"> | undefined {
   if (isUnset(seen)) return undefined;
-  if (traits.onRemove === "delete") return { how: "remove" };
-  if (traits.onRemove === "disable") return disabled(seen as Body);
-  const value = "clear" in traits ? traits.clear : emptyOf(schema);
+  const { module, unset = {} } = traits;
+  if (module?.onRemove === "delete") return { how: "remove" };
+  if (module?.onRemove === "disable") return disabled(seen as Body);
+  const value = "onUpdate" in unset ? unset.onUpdate : emptyOf(schema);
   return same(schema, value, seen) ? undefined : { how: isFrozen(traits) ? "frozen" : "change", value };
 }
 
@@ -78,8 +79,8 @@ export const membersOf: (schema: z.ZodObject) => ReadonlyMap<string, Member> = m
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const traits = traitsOf(member);
     if (traits.notInBody) continue;
-    if (traits.secretMembers) {
-      for (const [name, spread] of secretMembersOf(field, traits)) members.set(name, spread);
+    if (traits.secretName) {
+      for (const [name, spread] of secretMembersOf(field, traits.secretName)) members.set(name, spread);
       continue;
     }
     const name = sentAs(field, member);
@@ -90,8 +91,8 @@ export const membersOf: (schema: z.ZodObject) => ReadonlyMap<string, Member> = m
   return members;
 });
 
-const secretMembersOf = (field: string, { secretMembers = {} }: Traits): [string, Member][] =>
-  Object.entries(secretMembers).map(([name, { secret, normalize }]) => {
+const secretMembersOf = (field: string, { members }: SecretNameTrait): [string, Member][] =>
+  Object.entries(members).map(([name, { secret, normalize }]) => {
     const traits: Traits = { createOnly: true, ...(secret && { secret }), ...(normalize && { normalize }) };
     return [name, { fields: [field], schema: mark(z.string(), traits), traits }];
   });

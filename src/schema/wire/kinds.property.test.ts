@@ -41,8 +41,8 @@ const comparedMembers = (kind: Kind, field: string): string[] =>
     .map(([member]) => member);
 
 const isFrozen = (schema: z.ZodType): boolean => {
-  const { immutable, createOnly, secretMembers } = traitsOf(schema);
-  return immutable === true || createOnly === true || secretMembers !== undefined;
+  const { immutable, createOnly, secretName } = traitsOf(schema);
+  return immutable === true || createOnly === true || secretName !== undefined;
 };
 
 const runs = { numRuns: 25 };

@@ -18,7 +18,7 @@ export type Need =
       problemOf?: ((value: string) => string | undefined) | undefined;
     };
 
-/** The path of the value for one of the `secretMembers` of a field. */
+/** The path of the value for one of the members of the request that a Secret feeds. */
 export const secretMemberPath = (path: string, member: string): string => `${path}#${member}`;
 
 /** The spec field of a path, for messages. Also accepts a path from `secretMemberPath`. */
@@ -74,8 +74,8 @@ export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   if (value === undefined || value === null) return [];
   const traits = traitsOf(schema);
   const inner = unwrap(schema);
-  if (traits.secretMembers) {
-    return Object.entries(traits.secretMembers).map(([member, { key }]): Need => {
+  if (traits.secretName) {
+    return Object.entries(traits.secretName.members).map(([member, { key }]): Need => {
       return { type: "secret", path: secretMemberPath(path, member), name: value as string, key };
     });
   }
@@ -108,7 +108,7 @@ export function membersFedBy(
 ): string[] {
   return (Object.entries(schema.shape) as [string, z.ZodType][]).flatMap(([field, member]) => {
     if (!needsOf(member, spec[field], field).some(isMeant)) return [];
-    const { secretMembers } = traitsOf(member);
-    return secretMembers ? Object.keys(secretMembers) : [sentAs(field, member)];
+    const { secretName } = traitsOf(member);
+    return secretName ? Object.keys(secretName.members) : [sentAs(field, member)];
   });
 }

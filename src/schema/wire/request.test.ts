@@ -108,11 +108,11 @@ describe("toRequest", () => {
   });
 
   it("fills several members from the keys of one Secret", () => {
-    const secretMembers = {
+    const members = {
       certificate_pem: { key: "tls.crt" },
       private_key_pem: { key: "tls.key", secret: true },
     } as const;
-    const schema = z.object({ secretName: mark(z.string(), { secretMembers }) });
+    const schema = z.object({ secretName: mark(z.string(), { secretName: { members } }) });
     const resolved = new Map(needsOf(schema, { secretName: "tls" }).map(({ path }, index) => [path, `value ${index}`]));
     expect(toRequest(schema, { secretName: "tls" }, resolved)).toEqual({
       certificate_pem: "value 0",

@@ -17,8 +17,8 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
     const traits = traitsOf(member);
     if (value === undefined || value === null || traits.notInBody) continue;
     const at = path ? `${path}.${field}` : field;
-    if (traits.secretMembers) {
-      for (const name of Object.keys(traits.secretMembers)) body[name] = resolved.get(secretMemberPath(at, name));
+    if (traits.secretName) {
+      for (const name of Object.keys(traits.secretName.members)) body[name] = resolved.get(secretMemberPath(at, name));
     } else {
       add(body, sentAs(field, member), encode(member, value, resolved, at));
     }
@@ -30,8 +30,8 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
 export const createDefaults = (schema: z.ZodObject): Body =>
   Object.fromEntries(
     (Object.entries(schema.shape) as [string, z.ZodType][]).flatMap(([field, member]) => {
-      const { createDefault } = traitsOf(member);
-      return createDefault === undefined ? [] : [[sentAs(field, member), createDefault]];
+      const { unset } = traitsOf(member);
+      return unset?.onCreate === undefined ? [] : [[sentAs(field, member), unset.onCreate]];
     }),
   );
 

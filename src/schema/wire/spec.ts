@@ -69,9 +69,9 @@ interface FieldIn {
 }
 
 function fieldOf({ schema, field, member }: FieldIn, body: Body, context: Context): unknown {
-  const { notInBody, secretMembers, secret, configMap, encode, restore } = traitsOf(member);
+  const { notInBody, secretName, secret, configMap, encode, restore } = traitsOf(member);
   if (notInBody || configMap || (encode && !restore)) return undefined;
-  if (secretMembers) return context.sources.secretName(context.path, secretMembers);
+  if (secretName) return context.sources.secretName(context.path, secretName.members);
   if (secret) return context.sources.secretKey(context.path);
   const sent = body[sentAs(field, member)];
   const own = Array.isArray(sent) ? shareOf({ schema, field, member }, sent, context) : sent;
@@ -119,7 +119,7 @@ const isOmitted = (schema: z.ZodType, value: unknown): boolean =>
 const isOptional = (schema: z.ZodType): boolean => schema instanceof z.ZodOptional;
 
 const isDefault = (schema: z.ZodType, value: unknown): boolean =>
-  isDeepStrictEqual(defaultOf(schema) ?? traitsOf(schema).createDefault ?? null, value);
+  isDeepStrictEqual(defaultOf(schema) ?? traitsOf(schema).unset?.onCreate ?? null, value);
 
 function emptyOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodDefault) return undefined;

@@ -205,9 +205,9 @@ describe("objects of all kinds", () => {
         const { [field]: _removed, ...rest } = spec;
         spec = rest;
         await applied({ ...sample, spec });
-        const { createDefault } = traitsOf(schemaOf(sample.kind, field));
-        if (createDefault === undefined) expect(shown(id, member), field).toSatisfy(isCleared);
-        else expect(shown(id, member), field).toEqual(createDefault);
+        const { unset } = traitsOf(schemaOf(sample.kind, field));
+        if (unset?.onCreate === undefined) expect(shown(id, member), field).toSatisfy(isCleared);
+        else expect(shown(id, member), field).toEqual(unset.onCreate);
       }
       await world.reconcileNow(manifestOf(sample));
       expect(world.changesSent(id).length - before).toBe(optional.length);
