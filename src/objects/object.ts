@@ -33,17 +33,8 @@ export interface RefusedRequest {
   retryAt: string;
 }
 
-/** The status that every kind has; each kind adds the read-only members of its resource. */
-export interface Status {
-  id?: string;
-  /** The GatewayAccount of the remote. Unset: the operator's own credentials. */
-  account?: string | undefined;
-  /** False: the status has the id of a remote that the object only observes, or that another object has taken over. */
-  holds?: boolean | undefined;
-  /** Whether the operator created the remote or adopted it. Not set while it only observes. */
-  origin?: "Created" | "Adopted" | undefined;
-  /** The create that made the remote, as in its owner mark: see objects/intent.ts. Not set if it was adopted. */
-  created?: string | undefined;
+/** What the next process has to know of what the object has in the account, or has left there. */
+export interface Bookkeeping {
   /** The origin of each module that the spec sets, for kinds that only set modules. */
   moduleOrigins?: Readonly<Record<string, "Created" | "Adopted">> | undefined;
   /** The owner mark of the object for which the status was written. Set if the remote carries none. */
@@ -58,9 +49,10 @@ export interface Status {
   retiring?: readonly string[] | undefined;
   /** Ids of remotes without a list and without an object, on which a module was left that refers to this remote. */
   leftOn?: readonly string[] | undefined;
-  appliedFields?: readonly string[];
-  appliedSecrets?: readonly SecretVersion[];
-  appliedDigest?: string;
+  /** Spec fields whose values the account has, or may have, from this object. */
+  appliedFields?: readonly string[] | undefined;
+  appliedSecrets?: readonly SecretVersion[] | undefined;
+  appliedDigest?: string | undefined;
   /** Name of the Secret that the operator has written for the object. */
   outputSecret?: string | undefined;
   /**
@@ -68,6 +60,19 @@ export interface Status {
    * the id. Empty: nobody was ever given the value.
    */
   tokenDigests?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The status that every kind has; each kind adds the read-only members of its resource. */
+export interface Status extends Bookkeeping {
+  id?: string;
+  /** The GatewayAccount of the remote. Unset: the operator's own credentials. */
+  account?: string | undefined;
+  /** False: the status has the id of a remote that the object only observes, or that another object has taken over. */
+  holds?: boolean | undefined;
+  /** Whether the operator created the remote or adopted it. Not set while it only observes. */
+  origin?: "Created" | "Adopted" | undefined;
+  /** The create that made the remote, as in its owner mark: see objects/intent.ts. Not set if it was adopted. */
+  created?: string | undefined;
   drift?: readonly string[] | undefined;
   lastHandledReconcileAt?: string;
   observedGeneration?: number;

@@ -139,7 +139,7 @@ async function reconcileObject(
     lane: laneOf(priority),
     specifiedAccountName: accounts.specifiedNameOf(object),
     budget: () => accountOf(accounts, object)?.turns.budget,
-    state: {},
+    state: { next: {} },
     changes: [],
     get account() {
       if (problem) throw problem;

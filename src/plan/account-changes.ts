@@ -147,7 +147,7 @@ export class AccountChanges implements AsyncDisposable {
       signal: account.signal,
       accountName: "",
       specifiedAccountName: "",
-      state: {},
+      state: { next: {} },
       changes: [],
     });
   }

@@ -156,7 +156,7 @@ class Planner {
       signal: new AbortController().signal,
       accountName,
       specifiedAccountName: accountName,
-      state: {},
+      state: { next: {} },
       changes: [],
     };
   }

@@ -14,6 +14,7 @@ import type { Turn } from "../account/requests/turn.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
 import {
+  type Bookkeeping,
   isObserver,
   type ManagedObject,
   type RefusedMark,
@@ -55,57 +56,42 @@ export type Change =
  * fails.
  */
 export interface RemoteState {
+  /** What the next process has to know. */
+  readonly next: NextBookkeeping;
   /** The latest answer about the remote. */
   remote?: Remote;
-  /**
-   * Ids of replaced remotes that are to be deleted once nothing refers to them, oldest first. Unset: as in the status.
-   */
-  retiring?: readonly string[];
-  /** Spec fields whose values the account has, or may have, from this object. */
-  appliedFields?: string[];
-  /** Spec fields that an interrupted create had sent and that are not in the status yet. */
-  sentFields?: readonly string[];
-  appliedSecrets?: SecretVersion[];
-  appliedDigest?: string;
-  /** Digest of the values to which the spec refers. Set once they have been read. */
-  inputs?: string;
-  /** Names of the Secrets with values that were never sent. Set once they have been read. */
-  newSecrets?: readonly string[];
-  /** Name of the Secret that holds the value of the remote now. Empty: no Secret. */
-  outputSecret?: string;
-  /** See the status field. Unset: as in the status. */
-  tokenDigests?: Readonly<Record<string, string>>;
-  /** Set when a create or update was sent, whatever its outcome. */
-  sent?: true;
-  /** Spec fields that differ in the account and are not corrected. */
-  drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
-  /** An address on which an older object listens too, and that object. */
-  sharedAddress?: { address: string; with: string } | undefined;
   /** Whether the object holds the remote. Unset: as in the status. */
   holds?: boolean;
   /** Set when the remote was created or adopted in this reconcile. */
   origin?: Origin;
   /** The create that made the remote. Empty: it was adopted. Set together with `origin`. */
   created?: string;
-  /**
-   * The owner mark of the object, if the remote, or one that it has replaced, carries none or that of a former object; else
-   * empty. Set when the remote is as wanted.
-   */
-  owner?: string;
-  /** The mark of the former object in that case; else empty. Set together with `owner`. */
-  formerOwner?: string;
-  /** The owner mark that the service has refused for the remote. Null: none. Unset: as in the status. */
-  refusedMark?: RefusedMark | null;
+  /** Spec fields that an interrupted create had sent and that are not in the status yet. */
+  sentFields?: readonly string[];
+  /** Digest of the values to which the spec refers. Set once they have been read. */
+  inputs?: string;
+  /** Names of the Secrets with values that were never sent. Set once they have been read. */
+  newSecrets?: readonly string[];
   /** Digest of what the object asks for. Set once that is known. */
   asked?: string;
-  /** The request that the service has refused. Null: none. Unset: as in the status. */
-  refusedRequest?: RefusedRequest | null;
-  /** The origin of each module that the remote has from this object, by the field of the spec. */
-  moduleOrigins?: Readonly<Record<string, Origin>>;
-  /** Ids of remotes on which modules were left that refer to the remote. Unset: as in the status. */
-  leftOn?: readonly string[];
+  /** Set when a create or update was sent, whatever its outcome. */
+  sent?: true;
+  /** Spec fields that differ in the account and are not corrected. */
+  drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
+  /** An address on which an older object listens too, and that object. */
+  sharedAddress?: { address: string; with: string } | undefined;
   /** The status after this reconcile, whether it had to be written or not. */
   reported?: Status;
+}
+
+type Known<T> = { -readonly [Field in keyof T]: NonNullable<T[Field]> };
+
+/** Fields of the next status. The status loses one that is empty here, and keeps one that is unset here. */
+export interface NextBookkeeping extends Known<Omit<Bookkeeping, "refusedMark" | "refusedRequest">> {
+  /** Null: none. */
+  refusedMark?: RefusedMark | null;
+  /** Null: none. */
+  refusedRequest?: RefusedRequest | null;
 }
 
 /** What one reconcile of one object works with. */
@@ -151,7 +137,7 @@ export const has = ({ changes }: Pick<ReconcileContext, "changes">, type: Change
 
 /** Ids of the replaced remotes that are still to be deleted, oldest first. */
 export const retiringOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">): readonly string[] =>
-  state.retiring ?? retiringIDs(object.status);
+  state.next.retiring ?? retiringIDs(object.status);
 
 /** Records how the account came to have the remote of the object. `created`: the create that made it. */
 export function noteOrigin({ state }: Pick<ReconcileContext, "state">, origin: Origin, created = ""): void {
@@ -185,7 +171,7 @@ export function retire(context: ReconcileContext, id: string, origin?: Origin): 
   if (isRetained(context.object, origin) || isObserver(context.object)) return;
   const all = [...new Set([...retiringOf(context), id])];
   for (const left of all.slice(0, -MOST_RETIRING)) tellLeft(context, left);
-  context.state.retiring = all.slice(-MOST_RETIRING);
+  context.state.next.retiring = all.slice(-MOST_RETIRING);
 }
 
 function tellLeft({ cluster, object }: ReconcileContext, id: string): void {

@@ -206,7 +206,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const early = listOf(kind) ? undefined : await resolve(context);
   const found = await findRemote(context);
   if (found) await ensureAccountKnown(context);
-  if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
+  if (has(context, "Recovered") || has(context, "Adopted")) state.next.appliedSecrets = [];
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
   if (found && hasFinalizer(context.object)) hold(context, found);
   const desired = early ?? (await resolve(context));
@@ -222,7 +222,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   }
   // From here on the account may have these fields, even when an answer is lost.
   const applied = appliedFields(kind, context.object.spec);
-  state.appliedFields = [...new Set([...appliedOf(context), ...applied])];
+  state.next.appliedFields = [...new Set([...appliedOf(context), ...applied])];
   const existing = found ?? (await create(context, desired));
   hold(context, existing);
   const current = await replaceIfExpiredOrLost(context, desired, existing);
@@ -245,12 +245,12 @@ async function noteParts(context: ReconcileContext, found: Remote): Promise<void
 
 function noteApplied(context: ReconcileContext, desired: Desired, fields: string[]): void {
   const { state, object } = context;
-  if (object.status?.refusedRequest) state.refusedRequest = null;
-  state.appliedFields = fields;
+  if (object.status?.refusedRequest) state.next.refusedRequest = null;
+  state.next.appliedFields = fields;
   if (isOfModules(context)) forgetDroppedModules(context);
-  const known = state.appliedSecrets ?? appliedSecretsOf(context);
-  if (!areSameVersions(desired.secrets, known)) state.appliedSecrets = desired.secrets;
-  state.appliedDigest = desired.digest;
+  const known = state.next.appliedSecrets ?? appliedSecretsOf(context);
+  if (!areSameVersions(desired.secrets, known)) state.next.appliedSecrets = desired.secrets;
+  state.next.appliedDigest = desired.digest;
 }
 
 /**

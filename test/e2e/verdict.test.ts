@@ -212,7 +212,7 @@ test("of any kind, after a reconcile with any outcome", () => {
         structuredClone({
           ...object,
           status: nextStatus(
-            { kind, object, accountName: "", state: {}, changes: [] },
+            { kind, object, accountName: "", state: { next: {} }, changes: [] },
             { type: "unfinished", error },
             now,
           ),

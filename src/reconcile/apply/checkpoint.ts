@@ -27,7 +27,7 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
   const { status = {} } = object;
   if (has(context, "Created")) return;
   if (has(context, "Recovered") && status.id !== state.remote?.id) await checkpointID(context, "Updating the resource");
-  const { appliedFields = [], moduleOrigins } = state;
+  const { appliedFields = [], moduleOrigins } = state.next;
   const applied = appliedSecretsOf(context);
   const appliedSecrets = keptWhileSending(applied, secrets);
   const keepsSecrets = areSameVersions(appliedSecrets, applied);

@@ -76,7 +76,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   // From here on, both ids reach the status even when a later step fails.
   context.state.remote = remote;
   forgetCopiedOwner(context, remote);
-  if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
+  if (has(context, "Created")) context.state.next.appliedSecrets = desired.secrets;
   if (old !== undefined) retire(context, old);
   if (hasOutput(context)) await keepShownOnce(context, remote);
   // An unreadable answer gives nothing but the id.

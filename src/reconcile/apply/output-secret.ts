@@ -51,7 +51,7 @@ export async function ensureOutputSecret(context: OutputContext, remote: Remote)
   }
   // The new Secret gets the value before the old one is deleted.
   if (former) await cluster.secrets.bind(object, { name: former.name, annotations: {}, ownership: "discarded" });
-  state.outputSecret = to?.name ?? "";
+  state.next.outputSecret = to?.name ?? "";
   return true;
 }
 

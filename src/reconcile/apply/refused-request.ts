@@ -32,7 +32,7 @@ export function noteRefusedRequest(context: ReconcileContext, error: ReconcileEr
   if (before && Date.parse(before.retryAt) > now(context)) return;
   const { reason, message } = error;
   const retryAt = new Date(now(context) + (before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base) * 1000).toISOString();
-  state.refusedRequest = { digest: state.asked, reason, message, retryAt };
+  state.next.refusedRequest = { digest: state.asked, reason, message, retryAt };
 }
 
 /**

@@ -56,7 +56,7 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
 }
 
 export function forgetRetired(context: ReconcileContext, id: string): void {
-  context.state.retiring = retiringOf(context).filter((one) => one !== id);
+  context.state.next.retiring = retiringOf(context).filter((one) => one !== id);
 }
 
 /** What is somebody else's, or wanted by others, needs no deletion by this object. */

@@ -130,7 +130,7 @@ async function withoutChange(
   }
   // The service refuses the update without the mark as well, so the mark may not be the cause.
   context.record.forgetRefusedMark();
-  context.state.refusedMark = null;
+  context.state.next.refusedMark = null;
   if (refusal.reason !== "UpdateUnsupported" || !mayBeRecreated(context)) throw refusal;
   return recreateInPlace(context, desired, remote, needed);
 }
@@ -186,7 +186,7 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   const { kind, object } = context;
   const { body, secrets } = desired;
   const seen = fromAnswer(kind.spec, remote);
-  const unsent = unsentFields(secrets, context.state.appliedSecrets ?? appliedSecretsOf(context));
+  const unsent = unsentFields(secrets, context.state.next.appliedSecrets ?? appliedSecretsOf(context));
   const renewed = renewedMembers(kind, object.spec, unsent);
   if (mustBeMarked(context, remote, isDrift(context, desired, remote))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, remote, applied) };

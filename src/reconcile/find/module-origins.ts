@@ -44,14 +44,14 @@ export function noteModuleOrigins(context: ModulesContext, remote: Remote): void
     const wasThere = !isUnset(remote[member]) && !isSwitchedOff(remote[member]);
     return [field, wasThere && !memory.isLeftModule(remote.id, field) ? "Adopted" : "Created"];
   });
-  state.moduleOrigins = { ...known, ...Object.fromEntries(found) };
+  state.next.moduleOrigins = { ...known, ...Object.fromEntries(found) };
 }
 
 /** Call it when the remote has no modules of this object except those of its spec. */
 export function forgetDroppedModules({ kind, object, state }: ModulesContext): void {
-  if (!state.moduleOrigins) return;
+  if (!state.next.moduleOrigins) return;
   const set = modulesSetBy(kind, object).map(({ field }) => field);
-  state.moduleOrigins = Object.fromEntries(
-    Object.entries(state.moduleOrigins).filter(([field]) => set.includes(field)),
+  state.next.moduleOrigins = Object.fromEntries(
+    Object.entries(state.next.moduleOrigins).filter(([field]) => set.includes(field)),
   );
 }

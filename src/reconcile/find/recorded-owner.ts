@@ -14,11 +14,11 @@ export function noteOwner(context: ReconcileContext, remote: Remote): void {
   // The replaced remotes of this object may still carry the mark of the former object, and this object deletes them.
   const former = isMarkOf(status?.owner, owner) && retiringOf(context).length > 0 ? status?.formerOwner : undefined;
   const isOther = mark !== undefined && !isMarkOf(mark, owner);
-  state.formerOwner = (isOther ? mark : former) ?? "";
-  state.owner = mark === undefined || state.formerOwner !== "" ? ownerMark(owner) : "";
+  state.next.formerOwner = (isOther ? mark : former) ?? "";
+  state.next.owner = mark === undefined || state.next.formerOwner !== "" ? ownerMark(owner) : "";
   const wanted = markFor(context, remote);
   const isDone = mark === ownerMark(wanted) || status?.id !== remote.id || !canBeMarked(metadataOf(remote), wanted);
-  if (isDone && status?.refusedMark && !state.drift?.fields.includes("metadata")) state.refusedMark ??= null;
+  if (isDone && status?.refusedMark && !state.drift?.fields.includes("metadata")) state.next.refusedMark ??= null;
 }
 
 /**
@@ -31,7 +31,7 @@ export function noteRefusedMark({ object, owner, state, clock }: ReconcileContex
   const now = clock.date().getTime();
   if (before && Date.parse(before.retryAt) > now) return;
   const seconds = before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base;
-  state.refusedMark = { owner: ownerMark(owner), retryAt: new Date(now + seconds * 1000).toISOString() };
+  state.next.refusedMark = { owner: ownerMark(owner), retryAt: new Date(now + seconds * 1000).toISOString() };
 }
 
 /**
@@ -45,5 +45,5 @@ export function forgetCopiedOwner(context: ReconcileContext, remote: Remote): vo
   noteOwner(context, remote);
   if (isMarkOf(status.owner, owner)) return;
   const former = [status.id, ...retiringIDs(status)];
-  state.retiring = retiringOf(context).filter((id) => !former.includes(id));
+  state.next.retiring = retiringOf(context).filter((id) => !former.includes(id));
 }

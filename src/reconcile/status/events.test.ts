@@ -38,9 +38,9 @@ const object = (conditions: Condition[], spec: ManagedObject["spec"] = {}, delet
 });
 
 const statusWith = (conditions: Condition[]): Status => ({ conditions });
-const [id, state] = ["ipp_1", { remote: { id: "ipp_1" } }];
+const [id, state] = ["ipp_1", { next: {}, remote: { id: "ipp_1" } }];
 const having = (...changes: Change[]) => ({ changes, state });
-const failedHaving = (...changes: Change[]) => ({ changes, state: {} });
+const failedHaving = (...changes: Change[]) => ({ changes, state: { next: {} } });
 
 describe("events", () => {
   it("are none for an object that is ready at once", () => {

@@ -29,7 +29,7 @@ const newSecrets = ["one", "two"];
 
 describe("a refused request", () => {
   it("with new values of Secrets, for a spec that was accepted before, names the Secrets", () => {
-    const error = attributeToSecrets({ object: ready, state: { newSecrets } }, refused);
+    const error = attributeToSecrets({ object: ready, state: { next: {}, newSecrets } }, refused);
     expect(error).toMatchObject({
       reason: "SecretNotReady",
       message: 'Correct Secret "one" and Secret "two": the service refused the new content: bad key',
@@ -46,6 +46,8 @@ describe("a refused request", () => {
     ["the reason is another", ready, newSecrets, quota],
     ["the service was not asked", ready, newSecrets, new Blocked("InvalidSpec", "no", { cause: new Error() })],
   ])("is reported as it is when %s", (_, object, secrets, error) => {
-    expect(attributeToSecrets({ object, state: secrets ? { newSecrets: secrets } : {} }, error)).toBe(error);
+    expect(attributeToSecrets({ object, state: { next: {}, ...(secrets && { newSecrets: secrets }) } }, error)).toBe(
+      error,
+    );
   });
 });

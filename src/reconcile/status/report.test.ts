@@ -44,8 +44,13 @@ function objectWith(conditions: Condition[], more: Status = {}, deleting = false
   };
 }
 
-const next = (object: ManagedObject, outcome: Outcome, state: RemoteState = {}, changes: Change[] = []): Status =>
-  nextStatus({ kind: ReservedDomain, object, accountName: "", state, changes }, outcome, now);
+const next = (
+  object: ManagedObject,
+  outcome: Outcome,
+  state: Partial<RemoteState> = {},
+  changes: Change[] = [],
+): Status =>
+  nextStatus({ kind: ReservedDomain, object, accountName: "", state: { next: {}, ...state }, changes }, outcome, now);
 
 const settled = (readiness: Readiness = usable): Outcome => ({ type: "settled", readiness, conditions: [] });
 const unfinished = (error: ReconcileError): Outcome => ({ type: "unfinished", error });
@@ -147,7 +152,7 @@ describe("the conditions", () => {
     const object = objectWith(before[state]);
     const after = next(object, given);
     const later = nextStatus(
-      { kind: ReservedDomain, object: { ...object, status: after }, accountName: "", state: {}, changes: [] },
+      { kind: ReservedDomain, object: { ...object, status: after }, accountName: "", state: { next: {} }, changes: [] },
       given,
       now + 60_000,
     );
@@ -251,7 +256,7 @@ describe.each(kinds.map((kind) => ({ kind, title: kind.kind })))("a drifted $tit
     const { readiness } = readinessOf(kind, answer, {}, now);
     const object = objectWith(before.ready);
     const status = nextStatus(
-      { kind, object, accountName: "", state: { drift }, changes: [] },
+      { kind, object, accountName: "", state: { next: {}, drift }, changes: [] },
       settled(readiness),
       now,
     );
@@ -287,7 +292,13 @@ describe("a paused object", () => {
     const once = next(object, paused);
     expect(
       nextStatus(
-        { kind: ReservedDomain, object: { ...object, status: once }, accountName: "", state: {}, changes: [] },
+        {
+          kind: ReservedDomain,
+          object: { ...object, status: once },
+          accountName: "",
+          state: { next: {} },
+          changes: [],
+        },
         paused,
         now + 1e6,
       ),
@@ -326,27 +337,27 @@ describe("the rest of the status", () => {
   });
 
   it("has no empty lists", () => {
-    const status = next(objectWith([], known), settled(), { appliedFields: [], appliedSecrets: [] });
+    const status = next(objectWith([], known), settled(), { next: { appliedFields: [], appliedSecrets: [] } });
     expect(status.appliedFields).toBeUndefined();
     expect(status.appliedSecrets).toBeUndefined();
-    expect(next(objectWith([]), settled(), { retiring: [] }).retiring).toBeUndefined();
+    expect(next(objectWith([]), settled(), { next: { retiring: [] } }).retiring).toBeUndefined();
   });
 
   it("has what the reconcile found out, and nothing where that is the rule", () => {
-    const found = { holds: false, owner: "c1/n/a", outputSecret: "s", retiring: ["a", "b", "c"] };
     const moduleOrigins = { oidc: "Created" } as const;
-    const told = next(objectWith([]), settled(), { ...found, moduleOrigins });
-    expect(told).toMatchObject({ ...found, moduleOrigins });
-    const plain = { holds: true, owner: "", outputSecret: "", moduleOrigins: {}, retiring: [] };
-    const after = next({ ...objectWith([]), status: told }, settled(), plain);
-    for (const field of Object.keys(plain)) expect(after[field], field).toBeUndefined();
+    const found = { owner: "c1/n/a", outputSecret: "s", retiring: ["a", "b", "c"], moduleOrigins };
+    const told = next(objectWith([]), settled(), { holds: false, next: found });
+    expect(told).toMatchObject({ holds: false, ...found });
+    const plain = { owner: "", outputSecret: "", moduleOrigins: {}, retiring: [] };
+    const after = next({ ...objectWith([]), status: told }, settled(), { holds: true, next: plain });
+    for (const field of ["holds", ...Object.keys(plain)]) expect(after[field], field).toBeUndefined();
     expect(next({ ...objectWith([]), status: told }, settled())).toMatchObject(told);
   });
 
   it("names the account of a remote, and none without a remote", () => {
     const inAccount = (accountName: string, status: Status = {}) =>
       nextStatus(
-        { kind: ReservedDomain, object: objectWith([], status), accountName, state: {}, changes: [] },
+        { kind: ReservedDomain, object: objectWith([], status), accountName, state: { next: {} }, changes: [] },
         retrying,
         now,
       );
@@ -359,7 +370,7 @@ describe("the rest of the status", () => {
     const object = objectWith(before.ready, { appliedDigest: "old" });
     expect(next(object, retrying, { sent: true }).appliedDigest).toBeUndefined();
     expect(next(object, retrying).appliedDigest).toBe("old");
-    expect(next(object, settled(), { sent: true, appliedDigest: "new" }).appliedDigest).toBe("new");
+    expect(next(object, settled(), { sent: true, next: { appliedDigest: "new" } }).appliedDigest).toBe("new");
   });
 
   it("lists the drift that a reconcile found before it failed, or else that of before", () => {
@@ -429,7 +440,11 @@ describe("a certificate that ends while its object cannot be reconciled", () => 
     const notAfter = new Date(now + seconds * 1000).toISOString();
     const valid = condition("CertificateReady", "True", "Available");
     const object = { ...objectWith([...before.ready, valid], { notAfter }), spec: { secretName: "shop" } };
-    return nextStatus({ kind: TLSCertificate, object, accountName: "", state: {}, changes: [] }, retrying, now);
+    return nextStatus(
+      { kind: TLSCertificate, object, accountName: "", state: { next: {} }, changes: [] },
+      retrying,
+      now,
+    );
   };
 
   it("is reported as expired", () => {

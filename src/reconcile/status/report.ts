@@ -2,6 +2,7 @@ import { isGatewayError } from "../../gateway/errors.ts";
 import { switchProblem } from "../../objects/annotations.ts";
 import { ANNOTATIONS_VALID, annotationConditions, type ConditionDraft, toCondition } from "../../objects/conditions.ts";
 import {
+  type Bookkeeping,
   type Condition,
   conditionOf,
   isAsSpecified,
@@ -16,6 +17,7 @@ import { answerFieldsOf, columnsOf } from "../../schema/common.ts";
 import type { Kind, KindCondition, KindReadiness, Readiness } from "../../schema/define.ts";
 import { isExpired, validityOfStatus } from "../../schema/readiness.ts";
 import { MOST_SHOWN_BYTES, type Shown, shownOf } from "../../schema/wire/answer.ts";
+import { isUnset } from "../../schema/wire/compare.ts";
 import type { ReconcileContext, RemoteState } from "../context.ts";
 import { specFields } from "../desired/plan.ts";
 
@@ -84,8 +86,8 @@ function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: numbe
   const shown = state.remote && shownOf(answerFieldsOf(kind), state.remote);
   return withoutFormerTokens({
     ...before,
-    ...observedFields(kind, before, state, shown),
-    ...bookkeeping(context, outcome),
+    ...observedFields(kind, state, shown),
+    ...ownFields(context, outcome),
     observedGeneration: object.metadata.generation,
     conditions: conditionsFor(context, outcome, serviceTime, shown).map((one) => toCondition(object, one, now)),
   });
@@ -110,8 +112,8 @@ function withoutFormerTokens(status: Status): Status {
   return { ...status, tokenDigests: kept.length > 0 ? Object.fromEntries(kept) : undefined };
 }
 
-/** Status fields that the operator itself needs. An undefined member removes the field. */
-function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
+/** What the operator itself needs. An undefined member removes the field. */
+function ownFields({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
   const { drift, remote } = state;
   const settled = outcome.type === "settled";
   const requestedAt = answersRequest(outcome) ? reconcileRequestedAt(object) : undefined;
@@ -120,44 +122,25 @@ function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outco
     ...(requestedAt !== undefined && { lastHandledReconcileAt: requestedAt }),
     ...(id !== undefined && { account: accountName || undefined }),
     ...((drift || settled) && { drift: drift?.fields }),
-    ...whatIsThere(state),
+    ...whichRemote(state),
+    ...bookkeeping(state),
   };
 }
 
-/** Fields that this reconcile has found out. Others stay as they are. */
-const whatIsThere = (state: RemoteState): Partial<Status> => ({
-  ...whoseItIs(state),
-  ...whatItHas(state),
-});
-
-const whoseItIs = (state: RemoteState): Partial<Status> => ({
-  ...(state.holds !== undefined && { holds: state.holds ? undefined : false }),
-  ...originOf(state),
-  ...marksOf(state),
-});
-
-/**
- * Only together with the id. A search knows the create before the reconcile has the remote, and a status with the create
- * alone would say that its outcome is known: a deletion would leave the remote.
- */
-const originOf = ({ remote, origin, created }: RemoteState): Partial<Status> => ({
+/** Which remote the object has, as far as this reconcile has found out. */
+const whichRemote = ({ remote, holds, origin, created }: RemoteState): Partial<Status> => ({
+  ...(holds !== undefined && { holds: holds ? undefined : false }),
+  // Only together with the id. A search knows the create before the reconcile has the remote, and a status with the create
+  // alone would say that its outcome is known: a deletion would leave the remote.
   ...(remote && origin && { origin }),
   ...(remote && created !== undefined && { created: created || undefined }),
 });
 
-const marksOf = ({ owner, formerOwner, refusedMark, refusedRequest }: RemoteState): Partial<Status> => ({
-  ...(owner !== undefined && { owner: owner || undefined }),
-  ...(formerOwner !== undefined && { formerOwner: formerOwner || undefined }),
-  ...(refusedMark !== undefined && { refusedMark: refusedMark ?? undefined }),
-  ...(refusedRequest !== undefined && { refusedRequest: refusedRequest ?? undefined }),
-});
-
-const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn, tokenDigests }: RemoteState): Partial<Status> => ({
-  ...(leftOn && { leftOn }),
-  ...(moduleOrigins && { moduleOrigins: Object.keys(moduleOrigins).length > 0 ? moduleOrigins : undefined }),
-  ...(retiring && { retiring: retiring.length > 0 ? retiring : undefined }),
-  ...(outputSecret !== undefined && { outputSecret: outputSecret || undefined }),
-  ...(tokenDigests && { tokenDigests }),
+/** What the next process has to know, as far as this reconcile has found out. */
+const bookkeeping = ({ next, sent }: RemoteState): Bookkeeping => ({
+  // When a request was sent and the reconcile did not finish, the state of the account is unknown.
+  ...(sent && { appliedDigest: undefined }),
+  ...Object.fromEntries(Object.entries(next).map(([field, value]) => [field, isUnset(value) ? undefined : value])),
 });
 
 /**
@@ -167,22 +150,11 @@ const whatItHas = ({ retiring, moduleOrigins, outputSecret, leftOn, tokenDigests
 const answersRequest = (outcome: Outcome): boolean =>
   outcome.type === "settled" || (outcome.type === "unfinished" && outcome.error.reason === "AccountMismatch");
 
-function observedFields(kind: Kind, before: Status, state: RemoteState, shown: Shown | undefined): Partial<Status> {
-  const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = state;
-  const statusFields = answerFieldsOf(kind);
-  const current = shown?.status;
+function observedFields(kind: Kind, { remote }: RemoteState, shown: Shown | undefined): Partial<Status> {
   // An unreadable answer has nothing but the id, so it clears no field.
-  const complete = remote && Object.keys(remote).length > 1;
-  const unchanged = Object.fromEntries(Object.keys(statusFields.shape).map((field) => [field, before[field]]));
-  const cleared = Object.fromEntries(Object.keys(statusFields.shape).map((field) => [field, undefined]));
-  return {
-    ...(current && { ...(complete ? cleared : unchanged), ...current }),
-    ...(appliedFields && { appliedFields: appliedFields.length > 0 ? appliedFields : undefined }),
-    ...(appliedSecrets && { appliedSecrets: appliedSecrets.length > 0 ? appliedSecrets : undefined }),
-    // When a request was sent and the reconcile did not finish, the state of the account is unknown, so the digest is
-    // cleared.
-    ...((appliedDigest || sent) && { appliedDigest }),
-  } as Partial<Status>;
+  const isComplete = remote && Object.keys(remote).length > 1;
+  const cleared = isComplete ? Object.keys(answerFieldsOf(kind).shape).map((field) => [field, undefined]) : [];
+  return { ...Object.fromEntries(cleared), ...shown?.status };
 }
 
 function conditionsFor(

@@ -11,7 +11,7 @@ const NOBODY = "";
 
 /** The record of a token; NOBODY if there never was one to use. Undefined: the token is unknown, and may be used. */
 export const tokenRecordOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string) =>
-  (state.tokenDigests ?? object.status?.tokenDigests)?.[id];
+  (state.next.tokenDigests ?? object.status?.tokenDigests)?.[id];
 
 /** Records the token of a remote that this process has seen. Call it before the token is stored. */
 export function recordToken({ memory, cluster, state, object }: ReconcileContext, { id }: Remote, token: string): void {
@@ -30,6 +30,6 @@ export function recordLostToken(context: OutputContext, remote: Remote): void {
 }
 
 function note({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string, record: string): void {
-  const known = state.tokenDigests ?? object.status?.tokenDigests ?? {};
-  if (known[id] !== record) state.tokenDigests = { ...known, [id]: record };
+  const known = state.next.tokenDigests ?? object.status?.tokenDigests ?? {};
+  if (known[id] !== record) state.next.tokenDigests = { ...known, [id]: record };
 }

@@ -139,7 +139,7 @@ export class Scene {
       signal: new AbortController().signal,
       accountName: this.accountName,
       specifiedAccountName: this.specifiedAccountName ?? this.accountName,
-      state: {},
+      state: { next: {} },
       changes: [],
     };
   }

@@ -43,5 +43,5 @@ export async function adopt(context: ReconcileContext, id: string, found?: Remot
 function noteLeftModules({ cluster, kind, object, state }: ReconcileContext, id: string): void {
   const others = cluster.othersWithRemoteID(kind, id, object);
   const left = [object, ...others].flatMap(({ status }) => status?.leftOn ?? []);
-  if (left.length > 0) state.leftOn = [...new Set(left)];
+  if (left.length > 0) state.next.leftOn = [...new Set(left)];
 }
