@@ -243,6 +243,31 @@ describe("a folder", () => {
   });
 });
 
+describe("an interface or object type", () => {
+  const declared = /^(?:export )?(?:interface|type) (\w+)[^;{]*\{\n([\s\S]*?)^\}/gm;
+  /** Of a member, the first line alone begins with two spaces and something else than a bracket that ends one. */
+  const membersIn = (body: string): number => body.match(/^ {2}[\w"'[(]/gm)?.length ?? 0;
+  const sizes = (text: string): [string, number][] =>
+    [...withoutComments(text).matchAll(declared)].map(([, name = "", body = ""]) => [name, membersIn(body)]);
+
+  it("has at most 20 members: more have parts with names of their own", () => {
+    const all = production.flatMap((file) => sizes(readFileSync(join(root, file), "utf8")));
+    expect(all.length).toBeGreaterThan(300);
+    const large = all.filter(([, size]) => size > 20);
+    // It is about to be taken apart.
+    expect(large.map(([name]) => name)).toEqual(["AccountOptions"]);
+  });
+
+  it.each([
+    ["interface A {\n  a: string;\n  readonly b?: {\n    c: string;\n  };\n}", 2],
+    ["export interface A<T> extends B<T> {\n  /** a: b */\n  a(b: string): void;\n  [field: string]: unknown;\n}", 2],
+    ["export type A = B & {\n  a:\n    | string\n    | number;\n  get b(): string;\n};", 2],
+    ['interface A {\n  "a-b": string;\n  (given: string): void;\n}', 2],
+  ])("is counted in %j", (text, size) => {
+    expect(sizes(text)).toEqual([["A", size]]);
+  });
+});
+
 describe("an object literal", () => {
   it("is not spread into another one: its members stand on lines of their own", () => {
     const files = ["src", "test", "tools", "examples"].flatMap(sources);
