@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { CallOptions } from "./call.ts";
 import { readOne } from "./read.ts";
-import { GatewayReader, item, moduleOf, readSource, reads, readsOne, source } from "./reader.ts";
+import { GatewayReader, item, moduleOf, reads, readsOne } from "./reader.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "./resource.ts";
 import { type EventSource, eventSources, type SessionCommand, sessionCommands } from "./resources/index.ts";
 
@@ -61,21 +61,13 @@ export class GatewayClient extends GatewayReader {
   createSource(subscriptionId: string, type: string, options?: CallOptions): Promise<EventSource> {
     const { path: route } = eventSources;
     const ids = { subscription_id: subscriptionId };
-    return this.call({ method: "POST", route, family: eventSources, ids, body: { type }, read: readSource }, options);
-  }
-
-  /** The API page's list of members has `type`, its sample sends an empty object. */
-  updateSource(
-    subscriptionId: string,
-    type: string,
-    body: { readonly type?: string } = {},
-    options?: CallOptions,
-  ): Promise<EventSource> {
-    return this.call({ method: "PATCH", ...source(subscriptionId, type), body, read: readSource }, options);
+    const read = (answer: string) => readOne(eventSources.wire, answer);
+    return this.call({ method: "POST", route, family: eventSources, ids, body: { type }, read }, options);
   }
 
   deleteSource(subscriptionId: string, type: string, options?: CallOptions): Promise<void> {
-    return this.call({ method: "DELETE", ...source(subscriptionId, type), read: nothing }, options);
+    const [route, ids] = [`${eventSources.path}/{type}`, { subscription_id: subscriptionId, type }];
+    return this.call({ method: "DELETE", route, family: eventSources, ids, read: nothing }, options);
   }
 
   /**

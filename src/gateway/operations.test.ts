@@ -130,7 +130,10 @@ describe("docs/gateway-api.md", () => {
   });
 });
 
-test("every operation has a method of the client", async () => {
+/** What lists and creates show of an event source is all that it has. */
+const unused = ["GET", "PATCH"].map((method) => `${method} ${eventSources.path}/{type}`);
+
+test("every operation that the operator needs has a method of the client", async () => {
   const { url, seen } = await serve((response, { method }) =>
     method === "GET" ? json(response, 200, Object.fromEntries(answerOf)) : json(response, 200, { id: "1", type: "t" }),
   );
@@ -150,16 +153,15 @@ test("every operation has a method of the client", async () => {
   }
   await client.createSource("1", "t");
   await client.listSources("1");
-  await client.getSource("1", "t");
-  await client.updateSource("1", "t");
   await client.deleteSource("1", "t");
   for (const command of ["restart", "stop", "update"] as const) await client.command(command, "1");
 
   const sent = events.map(({ method, route }) => `${method} ${route}`);
-  expect(sent.toSorted()).toEqual([...operationsOf("documented"), ...operationsOf("undocumented")].toSorted());
-  const filled = operations().map(
-    ({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, (id) => idOf[id] ?? "1")}`,
-  );
+  const all = [...operationsOf("documented"), ...operationsOf("undocumented")];
+  expect(all).toEqual(expect.arrayContaining(unused));
+  expect([...sent, ...unused].toSorted()).toEqual(all.toSorted());
+  const used = operations().filter(({ method, path }) => !unused.includes(`${method} ${path}`));
+  const filled = used.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, (id) => idOf[id] ?? "1")}`);
   expect(seen.map(({ method, url }) => `${method} ${url}`).toSorted()).toEqual(filled.toSorted());
 });
 

@@ -96,10 +96,6 @@ export class GatewayReader {
     return allRows(pages(this.#connection, eventSources, ids, options), eventSources.path);
   }
 
-  getSource(subscriptionId: string, type: string, options?: CallOptions): Promise<EventSource> {
-    return this.call({ method: "GET", ...source(subscriptionId, type), read: readSource }, options);
-  }
-
   /** Closes the client's own connections when the running calls have ended. */
   async close(): Promise<void> {
     this.#closed ??= this.#own?.close();
@@ -110,8 +106,6 @@ export class GatewayReader {
     return call(this.#connection, request, options);
   }
 }
-
-export const readSource = (body: string): EventSource => readOne(eventSources.wire, body);
 
 export const reads =
   <Wire extends z.ZodObject>({ wire }: Resource<Wire>) =>
@@ -139,10 +133,4 @@ export const moduleOf = (module: Module, verb: keyof Module["verbs"], owner: Mod
   family: module,
   verb: module.verbs[verb],
   ids: { ...owner },
-});
-
-export const source = (subscriptionId: string, type: string) => ({
-  route: `${eventSources.path}/{type}`,
-  family: eventSources,
-  ids: { subscription_id: subscriptionId, type },
 });
