@@ -1,11 +1,8 @@
 import { withArticle } from "../../schema/nouns.ts";
 import { blocked, retry, waiting } from "./declare.ts";
+import type { Titled } from "./values.ts";
 
 // On the way of a create or an update. `title`: of the resource. `fields`: as `specFields` names them.
-
-interface Titled {
-  title: string;
-}
 
 interface Fields {
   fields: string;

@@ -4,16 +4,9 @@ import { withArticle } from "../../schema/nouns.ts";
 import { blocked, retry, waiting } from "./declare.ts";
 import { sentence } from "./sentence.ts";
 import { unreadText } from "./unread.ts";
+import type { Identified, Titled } from "./values.ts";
 
 // Why a remote, or an object, is not deleted yet. `title`: of the resource. `id`: of the remote.
-
-interface Titled {
-  title: string;
-}
-
-interface Identified {
-  id: string;
-}
 
 /** What uses a remote. */
 interface Use {

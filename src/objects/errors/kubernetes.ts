@@ -1,10 +1,7 @@
 import { blocked, retry, waiting } from "./declare.ts";
+import type { Answer } from "./values.ts";
 
 // What the Kubernetes API refuses, or does not answer. `answer`: its own words.
-
-interface Answer {
-  answer: string;
-}
 
 /** `what`: what was to be written, such as "the object". */
 interface Refused extends Answer {

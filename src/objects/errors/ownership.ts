@@ -1,16 +1,13 @@
 import { withArticle } from "../../schema/nouns.ts";
 import { blocked, waiting } from "./declare.ts";
 import { unreadText } from "./unread.ts";
+import type { Identified } from "./values.ts";
 
 // Whose a remote is. `id`: of the remote. `owner`: an owner mark without its create.
 
 const ID = "ipp_fWNEZiPdf4orD9OoCthd3tP0Xey";
 const DOMAIN_ID = "rd_wlL73KcnnymXvPaRzfdI1VWX3WR";
 const CLUSTER = "62bec61b-39da-4e9d-8c93-41dcbe06fd19";
-
-interface Identified {
-  id: string;
-}
 
 export const nameTaken = blocked(
   "AlreadyExists",

@@ -1,11 +1,9 @@
 import { timestamp } from "../../schema/time.ts";
+import type { ReconcileError } from "../reconcile-error.ts";
 import { blocked, retry, waiting } from "./declare.ts";
+import type { Answer } from "./values.ts";
 
 // What the service answers, or does not. `answer`: its own words.
-
-interface Answer {
-  answer: string;
-}
 
 export const tooManyRequests = retry(
   "RateLimited",
@@ -62,15 +60,16 @@ export const listFault = retry(
 
 /** `of`: why the list fails. `since`: a time for people. */
 export const listFailing = retry(
-  ({ of }: { of: Pick<Failure, "reason" | "message">; since: string }) => of.reason,
+  ({ of }: { of: Pick<ReconcileError, "reason" | "message">; since: string }) => of.reason,
   ({ of, since }) => `Changes in the account are not seen since ${since}: ${of.message}`,
   {
-    of: answerUnexpected({ answer: "GET /ip_policies: 200 OK, but the answer is not JSON" }),
+    of: {
+      reason: "UnexpectedResponse",
+      message: answerUnexpected.textOf({ answer: "GET /ip_policies: 200 OK, but the answer is not JSON" }),
+    },
     since: "2026-01-10T12:00:00Z",
   },
 );
-
-type Failure = ReturnType<typeof answerUnexpected>;
 
 export const keyRefused = blocked(
   "Unauthorized",
@@ -118,17 +117,18 @@ export const changeRefused = blocked(
 );
 
 /** How these texts go on before the answer of the service, which is their end. */
-const beforeAnswer = [
-  quotaExceeded.textOf({ answer: "" }),
-  notPermitted.textOf({ answer: "" }),
-  specRefused.textOf({ answer: "" }),
-  secretsRefused.textOf({ names: [], answer: "" }),
-  changeRefused.textOf({ fields: "", title: undefined, answer: "" }),
-].map((text) => text.slice(text.lastIndexOf(": ", text.length - 3) + 1).trimStart());
+const beforeAnswer = (): string[] =>
+  [
+    quotaExceeded.textOf({ answer: "" }),
+    notPermitted.textOf({ answer: "" }),
+    specRefused.textOf({ answer: "" }),
+    secretsRefused.textOf({ names: [], answer: "" }),
+    changeRefused.textOf({ fields: "", title: undefined, answer: "" }),
+  ].map((text) => text.slice(text.lastIndexOf(": ", text.length - 3) + 1).trimStart());
 
 /** The advice and the answer in the message of a condition or an event. Undefined: it tells of no refusal. */
 export function refusalIn(message: string): { wayOut: string; answer: string } | undefined {
-  for (const before of beforeAnswer) {
+  for (const before of beforeAnswer()) {
     const [advice, ...after] = message.split(before);
     if (after.length > 0) return { wayOut: `${advice}${before.slice(0, -2)}`, answer: after.join(before) };
   }
