@@ -35,7 +35,10 @@ export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): str
   return written === undefined ? references : [...references, referenceKey(secrets.kind, namespace, written)];
 }
 
-/** `wantedID`: objects that are to adopt a remote and have none yet. `naturalKey`: those that want the same name. `listenedOn`: those that listen on an address. */
+/**
+ * `wantedID`: objects that are to adopt a remote and have none yet. `naturalKey`: those that want the same name.
+ * `listenedOn`: those that listen on an address.
+ */
 export type IndexName = "remoteID" | "wantedID" | "naturalKey" | "listenedOn" | "references";
 
 /** The indexes of a kind's store. */

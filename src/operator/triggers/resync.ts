@@ -19,8 +19,8 @@ export interface ResyncOptions {
 
 /**
  * Finds changes that other clients made in the account, until the signal aborts. Once per interval it lists each
- * resource that has remotes of objects, or certificates that these may serve; the account then reports the list delta. A list that fails is repeated after
- * the next interval: objects that have to do something report an outage themselves.
+ * resource that has remotes of objects, or certificates that these may serve; the account then reports the list delta. A
+ * list that fails is repeated after the next interval: objects that have to do something report an outage themselves.
  */
 export async function resync(options: ResyncOptions, signal: AbortSignal): Promise<void> {
   await Promise.all(listedResources(options.kinds).map((one) => resyncResource(one, options, signal)));
