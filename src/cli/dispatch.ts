@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { failureOf } from "./cluster/failure.ts";
+import { messageForUser } from "./cluster/failure.ts";
 import { programOf } from "./program.ts";
 import { CommandError, type Terminal, UsageError } from "./terminal/terminal.ts";
 
@@ -19,7 +19,7 @@ export async function dispatch(
     await program.parseAsync(wordsOf(argv, isCommand), { from: "user" });
     return exitCode();
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = messageForUser(error);
     if (failure !== undefined) {
       terminal.warn([failure, ...detailsOf(error)]);
       return 1;

@@ -26,7 +26,7 @@ import { type IsOurs, objectController } from "./object-controller.ts";
 import type { CommonOptions, OperatorOptions } from "./options.ts";
 import { Enqueuer } from "./triggers/enqueuer.ts";
 import { resync } from "./triggers/resync.ts";
-import { createWatches, startablesOf, type Watches } from "./watches.ts";
+import { startablesOf, type Watches, watchesFor } from "./watches.ts";
 
 /** The parts of the operator, not started. Start and stop them in the order of `runtime/process/runner.ts`. */
 export interface Operator {
@@ -52,7 +52,7 @@ export function createOperator(given: OperatorOptions): Operator {
   const { config, kinds, clock, log } = options;
   const memory = new ObjectMemory({ clock, deadlineMs: config.requestSeconds * 1000 });
   const controllers = new Map<string, Controller>();
-  const watches = createWatches(options, {
+  const watches = watchesFor(options, {
     readKeys: (namespace) => accounts.readKeysIn(namespace),
     onSecret: (secret) => enqueuer.enqueueSecretUsers(secret),
   });

@@ -35,7 +35,8 @@ interface Hooks {
   onSecret: (secret: string) => void;
 }
 
-export function createWatches(options: CommonOptions, { readKeys, onSecret }: Hooks): Watches {
+/** What watches the cluster, and what answers from it. Nothing is started yet. */
+export function watchesFor(options: CommonOptions, { readKeys, onSecret }: Hooks): Watches {
   const { config, kinds, client, log, clock } = options;
   const common = { client, log, clock, namespaces: config.watchNamespaces };
   const identity = new ClusterIdentity({ client, config, clock, log });

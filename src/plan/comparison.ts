@@ -6,7 +6,7 @@ import { isReconcileError } from "../objects/reconcile-error.ts";
 import { appliedSecretsOf, unsentFields } from "../objects/secret-versions.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import { resolveDesired } from "../reconcile/desired/desired.ts";
-import { claimsOf } from "../reconcile/use/sharing.ts";
+import { othersEntriesOf } from "../reconcile/use/sharing.ts";
 import type { Answer, Kind } from "../schema/define.ts";
 import { unwrap } from "../schema/traits.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
@@ -53,8 +53,8 @@ export async function compareWithRemote(
   const applied = object.status?.appliedFields ?? [];
   const seen = withoutMark(fromAnswer(kind.spec, remote));
   const wanted = await resolveMembers(kind, object, cluster);
-  const claims = claimsOf({ kind, object, cluster });
-  const shared = mergeShared(kind.spec, { wanted: wanted.body, seen, applied, claims });
+  const others = othersEntriesOf({ kind, object, cluster });
+  const shared = mergeShared(kind.spec, { wanted: wanted.body, seen, applied, others });
   const found = new Map(
     differences(kind.spec, { ...wanted.body, ...shared }, seen, applied).map((one) => [one.member, one]),
   );

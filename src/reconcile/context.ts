@@ -12,7 +12,9 @@ import type { RequestOptions } from "../account/requests/calls.ts";
 import type { Lane, RequestBudget } from "../account/requests/request-budget.ts";
 import type { Turn } from "../account/requests/turn.ts";
 import type { Remote } from "../gateway/resource.ts";
+import type { DeclaredError } from "../objects/errors/declare.ts";
 import { managedMembers } from "../objects/identity.ts";
+import { openCreateOf } from "../objects/intent.ts";
 import {
   type Bookkeeping,
   isObserver,
@@ -25,6 +27,7 @@ import {
 } from "../objects/object.ts";
 import { isRetained, type Origin } from "../objects/origin.ts";
 import { createIn, type Mark, type Owner, ownerMark } from "../objects/ownership.ts";
+import type { Waiting } from "../objects/reconcile-error.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Kind } from "../schema/define.ts";
@@ -231,6 +234,21 @@ export async function ensureAccountKnown(context: ReconcileContext): Promise<voi
   if (context.object.status?.id !== undefined) return;
   await context.cluster.accounts.ensureDefaultKnown(context.object);
   assertSameAccount(context);
+}
+
+/** The create that may have been sent and whose outcome nobody knows. */
+export function pendingCreateOf({ object, record }: Pick<ReconcileContext, "object" | "record">): string | undefined {
+  const create = openCreateOf(object);
+  return create === undefined || record.isCreateFutile(create) ? undefined : create;
+}
+
+/** Milliseconds in which the service may still carry out what was sent for the object; 0 or less: none. */
+export const msUntilSettled = ({ record, clock }: Pick<ReconcileContext, "record" | "clock">): number =>
+  record.settledAt - clock.now();
+
+/** Throws Waiting if there are milliseconds to wait. */
+export function refuseUnsettled(wait: number, unsettled: DeclaredError<object, Waiting>): void {
+  if (wait > 0) throw unsettled({}, { afterSeconds: wait / 1000 + 0.5 });
 }
 
 /** The options for a request whose body may have values of Secrets in these members. */

@@ -7,7 +7,7 @@ import { listOf } from "../schema/define.ts";
 import { needsOf } from "../schema/wire/needs.ts";
 import { now, type ReconcileContext, retiringOf, secondsUntilMark, serviceNow } from "./context.ts";
 import type { Outcome } from "./status/report.ts";
-import { failureOf } from "./too-soon.ts";
+import { recordedFailure } from "./too-soon.ts";
 
 /** Seconds until the next check whether a remote that was just replaced may be deleted. */
 const RETIRING_SECONDS = 2;
@@ -54,7 +54,7 @@ function resultOfError(
   error: ReconcileError,
   { resyncSeconds, secretsWatched }: RequeueOptions,
 ): Result {
-  const failure = failureOf(context, error);
+  const failure = recordedFailure(context, error);
   if (failure) return { requeueAfterSeconds: secondsUntilRetry(context, failure, resyncSeconds) };
   const wasRefused = error instanceof RefusedBefore;
   if (error.reason === "SecretNotReady" && !wasRefused)

@@ -41,7 +41,7 @@ export function recordFailure(context: ReconcileContext, error: ReconcileError):
   // After a 429 the budget delays all objects, and a request that the circuit breaker holds back is no attempt.
   if (isOwnWait || !isGatewayError(cause) || cause.kind === "limited") return;
   const account = accountOf(context);
-  if (!account || cause === account.breaker.problem || failureOf(context, error)) return;
+  if (!account || cause === account.breaker.problem || recordedFailure(context, error)) return;
   const { inputs } = state;
   const failure = { error, cause, asked: askedBy(object), inputs, isTransient: isTransient(context, error) };
   account.failures.failed(context.record, failure);
@@ -56,7 +56,7 @@ export function recordSuccess(context: ReconcileContext): void {
 }
 
 /** The recorded failure that the object reports with this error. */
-export function failureOf(context: ReconcileContext, error: ReconcileError): Failure | undefined {
+export function recordedFailure(context: ReconcileContext, error: ReconcileError): Failure | undefined {
   const last = failuresOf(context)?.of(context.record);
   return last?.error === error ? last : undefined;
 }

@@ -4,7 +4,7 @@ import { CommandError } from "../terminal/terminal.ts";
 import { outageOf } from "./outage.ts";
 
 /** The message for a failure that the user can do something about. Undefined: a fault of the program. */
-export function failureOf(error: unknown): string | undefined {
+export function messageForUser(error: unknown): string | undefined {
   if (error instanceof CommandError) return error.message;
   if (isUnauthorized(error)) return `Sign in to the cluster again: ${textOf(error)}`;
   if (isForbidden(error)) return `You need a right in the cluster: ${textOf(error)}`;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { failureOf } from "../cluster/failure.ts";
+import { messageForUser } from "../cluster/failure.ts";
 import { isManifestFile } from "../plan/manifests.ts";
 import type { Followers } from "./http/followers.ts";
 import { page, type Reply, text } from "./http/reply.ts";
@@ -50,7 +50,7 @@ export function siteOf(views: Views, followers: Followers): Site {
       return page(frame({ path, title: made.title, body: made.body, view }), made.status ?? 200);
     } catch (error) {
       const line =
-        failureOf(error) ?? "This page has failed: the program has a fault. See the command named beside it.";
+        messageForUser(error) ?? "This page has failed: the program has a fault. See the command named beside it.";
       const details = (error as { details?: readonly string[] }).details ?? [];
       const body = html`<div class="partial" role="alert"><strong>${line}</strong><ul>${details.map((one) => html`<li>${one}</li>`)}</ul></div>${path === "/plan" && planForm()}`;
       return page(frame({ path, title: "Nothing to show", body }), 503);

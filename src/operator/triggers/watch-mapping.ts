@@ -131,8 +131,8 @@ function targetsOfReference(reference: string, informers: Informers): ManagedObj
 function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added" && change.initial) return [];
   const { object } = change;
-  const had = change.type === "added" ? none : claimsOf(kind, change.type === "updated" ? change.old : object);
-  const has = change.type === "deleted" ? none : claimsOf(kind, object);
+  const had = change.type === "added" ? none : takenBy(kind, change.type === "updated" ? change.old : object);
+  const has = change.type === "deleted" ? none : takenBy(kind, object);
   const ids = differing(had.ids, has.ids);
   const names = differing(had.names, has.names);
   const others = (index: IndexName, values: readonly string[]) =>
@@ -163,10 +163,10 @@ function forSharersOfAddress(kind: Kind, change: Change<ManagedObject>, informer
 const none = { ids: [], names: [] };
 
 /**
- * The id and natural key that this object claims, so that other objects have to wait. None if the object only observes,
+ * The id and natural key that this object takes, so that other objects have to wait. None if the object only observes,
  * sets no module, or is released to another object.
  */
-function claimsOf(kind: Kind, object: ManagedObject): { ids: string[]; names: string[] } {
+function takenBy(kind: Kind, object: ManagedObject): { ids: string[]; names: string[] } {
   if (isObserver(object) || isReleased(object) || setsNoModule(kind, object)) return none;
   const name = naturalKeyOf(kind, object.spec);
   // A name is taken as long as the remote exists. When the object is deleted it is free.

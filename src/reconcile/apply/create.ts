@@ -33,7 +33,7 @@ import {
   retiringOf,
   serviceNow,
 } from "../context.ts";
-import { foreignMark, isUnclaimed } from "../decide/conflicts.ts";
+import { foreignMark, isHeldByNoOther } from "../decide/conflicts.ts";
 import { earlierHolder } from "../decide/holders.ts";
 import { ensureCreatable } from "../decide/may-create.ts";
 import { ensureTakeable } from "../decide/may-take.ts";
@@ -206,7 +206,7 @@ async function adoptNamed(
 ): Promise<Remote | undefined> {
   const remote = await findByNaturalKey(context, answeredAt);
   if (!remote) return undefined;
-  if (isMarkOf(ownerMarkOf(remote), context.owner) && isUnclaimed(context, remote)) {
+  if (isMarkOf(ownerMarkOf(remote), context.owner) && isHeldByNoOther(context, remote)) {
     const type = createIn(remote, context.owner) === create ? "Recovered" : "Adopted";
     context.changes.push({ type, id: remote.id });
     noteOriginOfMarked(context, remote);

@@ -1,4 +1,5 @@
 import { switchProblem } from "../../objects/annotations.ts";
+import { createInterrupted } from "../../objects/errors/change.ts";
 import { foreignFinalizers, keyUsed, leftBehind } from "../../objects/errors/deletion.ts";
 import { annotationUnclear } from "../../objects/errors/kubernetes.ts";
 import { takeoverAwaited } from "../../objects/errors/ownership.ts";
@@ -14,9 +15,12 @@ import { withArticle } from "../../schema/nouns.ts";
 import {
   accountOf,
   forgetOrigin,
+  msUntilSettled,
   now,
+  pendingCreateOf,
   type ReconcileContext,
   readRemote,
+  refuseUnsettled,
   remotesOf,
   retire,
   retiringOf,
@@ -25,9 +29,9 @@ import { isHandoverPending, takerOf } from "../decide/handover.ts";
 import { keepRecords } from "../dns/withdraw.ts";
 import { hasOutput, hasRecords, isOfModules } from "../features.ts";
 import { findRemote } from "../find/find.ts";
-import { findInterruptedCreate, findSuccessor, refuseUnsettled } from "../find/ways/by-create.ts";
+import { findInterruptedCreate, findSuccessor } from "../find/ways/by-create.ts";
 import { isOfUnread } from "../unseen.ts";
-import { namesOf, remainingUsers, usersIn } from "../use/in-use.ts";
+import { namesOf, usersIn, usersThatStay } from "../use/in-use.ts";
 import { recordAllModulesLeft, recordLeftModules } from "../use/left-modules.ts";
 import { recordLostToken } from "../use/token-records.ts";
 import type { User } from "../use/users.ts";
@@ -100,10 +104,10 @@ async function deleteReplacedFirst(context: ReconcileContext): Promise<void> {
 
 /** If an interrupted replacement made a second remote, retires that one: the object hands over the one in its status. */
 async function retireUnrecorded(context: ReconcileContext): Promise<void> {
-  const { object, kind, record } = context;
+  const { object, kind } = context;
   const { id } = object.status ?? {};
-  const create = openCreateOf(object);
-  if (!kind.replacement || id === undefined || create === undefined || record.isCreateFutile(create)) return;
+  const create = pendingCreateOf(context);
+  if (!kind.replacement || id === undefined || create === undefined) return;
   const created = await findInterruptedCreate(context, create);
   // The search has noted the origin of what it found.
   forgetOrigin(context);
@@ -149,11 +153,10 @@ const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promis
  * because the account may no longer exist.
  */
 function prepareRetention(context: ReconcileContext): void {
-  const { object, kind, record, clock } = context;
-  const create = openCreateOf(object);
-  if (create === undefined || isNamedBySpec(kind)) return;
-  if (leavesItsRemote(object) && !isOrphan(object) && !record.isCreateFutile(create))
-    refuseUnsettled(record.settledAt - clock.now());
+  const { object, kind } = context;
+  if (openCreateOf(object) === undefined || isNamedBySpec(kind)) return;
+  if (leavesItsRemote(object) && !isOrphan(object) && pendingCreateOf(context) !== undefined)
+    refuseUnsettled(msUntilSettled(context), createInterrupted);
   accountOf(context)?.collectionOf(kind)?.invalidateList();
 }
 
@@ -278,7 +281,7 @@ const isUsedElsewhere = (error: ReconcileError, { metadata }: ManagedObject): bo
   usersIn(error)?.some(({ object }) => object?.metadata.namespace !== metadata.namespace) === true;
 
 async function lastingUse(context: ReconcileContext, users: readonly User[]): Promise<string | undefined> {
-  const lasting = await remainingUsers(context, users);
+  const lasting = await usersThatStay(context, users);
   if (lasting.length === 0) return undefined;
   return sentence("", namesOf(lasting, context.object), lasting.length > 1 ? " use it and stay" : " uses it and stays");
 }

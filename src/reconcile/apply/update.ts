@@ -15,7 +15,7 @@ import { unsentFields } from "../../objects/secret-versions.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { type Claims, sharedLists } from "../../schema/wire/shared.ts";
+import { type OthersEntriesByMember, sharedLists } from "../../schema/wire/shared.ts";
 import {
   appliedOf,
   appliedSecretsOf,
@@ -32,7 +32,7 @@ import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { hasSharedLists, isOfModules } from "../features.ts";
 import { noteRefusedMark } from "../find/recorded-owner.ts";
-import { claimsOf, droppedFrom, refuseWhileEntriesLoseKind } from "../use/sharing.ts";
+import { droppedFrom, othersEntriesOf, refuseWhileEntriesLoseKind } from "../use/sharing.ts";
 import { planOfMetadata } from "./metadata.ts";
 import { withoutHandedOverModules } from "./modules/release-modules.ts";
 import { refusedBefore, wasReplacementRequired } from "./refused-request.ts";
@@ -105,7 +105,7 @@ async function renewMark(context: ReconcileContext, desired: Desired, remote: Re
   if (!isDue) return remote;
   const { kind } = context;
   const metadata = withOwnerMark(metadataOf(remote), markFor(context, remote)) ?? "";
-  const needed = planOfMetadata(kind, remote, metadata, claimsBy(context));
+  const needed = planOfMetadata(kind, remote, metadata, othersEntries(context));
   const marked = await send(context, desired, needed, remote);
   if (marked instanceof Blocked) recordRefusedMark(context, remote);
   if (!marked || marked instanceof Blocked) return remote;
@@ -190,12 +190,13 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   const renewed = renewedMembers(kind, object.spec, unsent);
   if (mustBeMarked(context, remote, isDrift(context, desired, remote))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, remote, applied) };
-  const planned = plan(kind, { wanted, seen, applied, renewed, claims: claimsBy(context) });
+  const planned = plan(kind, { wanted, seen, applied, renewed, others: othersEntries(context) });
   return isOfModules(context) ? withoutHandedOverModules(context, planned, remote.id) : planned;
 }
 
 /** What other objects want of its shared lists. */
-const claimsBy = (context: ReconcileContext): Claims => (hasSharedLists(context) ? claimsOf(context) : {});
+const othersEntries = (context: ReconcileContext): OthersEntriesByMember =>
+  hasSharedLists(context) ? othersEntriesOf(context) : {};
 
 /**
  * The metadata to send: that of the spec or, if the spec sets none, that of the remote, with the owner mark added. If the

@@ -111,7 +111,7 @@ export function refusalToAdopt({ cluster, object }: ReconcileContext, what: stri
 }
 
 /** Whether no other object has this remote or is about to get it. Objects that only observe it do not count. */
-export const isUnclaimed = ({ cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
+export const isHeldByNoOther = ({ cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
   cluster.othersWithRemoteID(kind, id, object).every(isObserver);
 
 /**

@@ -1,3 +1,4 @@
+import { refuse } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
 import { hasOutput } from "../features.ts";
 import { type Check, firstRefusal } from "./check.ts";
@@ -20,6 +21,5 @@ export const mayCreate: readonly Check<undefined, "valueHasPlace" | "accountIsBe
 
 /** Throws the error of the first check that refuses. */
 export async function ensureCreatable(context: ReconcileContext): Promise<void> {
-  const refusal = await firstRefusal(mayCreate, { when: "Nothing was found." }, context, undefined);
-  if (refusal) throw refusal.error;
+  refuse((await firstRefusal(mayCreate, { when: "Nothing was found." }, context, undefined))?.error);
 }

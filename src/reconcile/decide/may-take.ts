@@ -1,6 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { adoptedMissing } from "../../objects/errors/ownership.ts";
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
+import { refuse } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { unseenHolder } from "../unseen.ts";
 import { type Check, firstRefusal, type Way } from "./check.ts";
@@ -109,6 +110,5 @@ export const waysToTake: Record<WayToTake, Way<Name>> = {
 
 /** Throws the error of the first check that refuses. */
 export async function ensureTakeable(context: ReconcileContext, taking: Taking): Promise<void> {
-  const refusal = await firstRefusal(mayTake, waysToTake[taking.way], context, taking);
-  if (refusal) throw refusal.error;
+  refuse((await firstRefusal(mayTake, waysToTake[taking.way], context, taking))?.error);
 }

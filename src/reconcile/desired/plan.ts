@@ -2,7 +2,7 @@ import type { Kind } from "../../schema/define.ts";
 import { type Difference, differences, membersOf } from "../../schema/wire/compare.ts";
 import { membersFedBy } from "../../schema/wire/needs.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { applyClaims, type Claims, mergeShared } from "../../schema/wire/shared.ts";
+import { mergeShared, type OthersEntriesByMember, withOthersEntries } from "../../schema/wire/shared.ts";
 
 /** What has to be sent so that a remote matches its object. An empty plan means that it matches. */
 export interface Plan {
@@ -27,7 +27,7 @@ export interface PlanInput {
   /** Members that have to be sent although they show no difference, such as those with a value of a changed Secret. */
   renewed: readonly string[];
   /** Entries that other objects want in the lists that they share with this object. */
-  claims?: Claims;
+  others?: OthersEntriesByMember;
 }
 
 export function plan(kind: Kind, given: PlanInput): Plan {
@@ -36,7 +36,7 @@ export function plan(kind: Kind, given: PlanInput): Plan {
   const changes = differing.filter(({ how }) => how === "change");
   const differencesOf = (how: Difference["how"]) => differing.filter((difference) => difference.how === how);
   return {
-    body: applyClaims(kind.spec, bodyOf(kind, input, changes), given),
+    body: withOthersEntries(kind.spec, bodyOf(kind, input, changes), given),
     remove: differencesOf("remove").map(({ member }) => member),
     frozen: differencesOf("frozen").flatMap(({ fields }) => fields),
     fields: differing.filter(({ how }) => how !== "frozen").flatMap(({ fields }) => fields),

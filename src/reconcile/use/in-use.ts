@@ -81,7 +81,7 @@ function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): Rec
  * with it need not be waited for: `uninstall` deletes all objects of all namespaces. Elsewhere, an object that is being
  * deleted stays while something uses it.
  */
-export async function remainingUsers({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
+export async function usersThatStay({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
   const home = object.metadata.namespace;
   const namespaces = [...new Set(users.flatMap((user) => user.object?.metadata.namespace ?? []))];
   const others = namespaces.filter((namespace) => namespace !== home);

@@ -10,7 +10,7 @@ import { withoutHidden } from "../../schema/wire/applied.ts";
 import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues } from "../../schema/wire/uses.ts";
-import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { msUntilSettled, type ReconcileContext, refuseUnsettled, remotesOf, requestOptions } from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
 import type { ModulesContext } from "../features.ts";
 import { refuseUnseen } from "../unseen.ts";
@@ -66,11 +66,8 @@ export const isAnswered = (object: ManagedObject): boolean =>
   conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
 
 /** An interrupted change may arrive after the object is gone, and would then set a module that nobody knows of. */
-export function waitForInterruptedChanges({ record, clock }: ReconcileContext): void {
-  const wait = record.settledAt - clock.now();
-  if (wait <= 0) return;
-  throw changesUnsettled({}, { afterSeconds: wait / 1000 + 0.5 });
-}
+export const waitForInterruptedChanges = (context: ReconcileContext): void =>
+  refuseUnsettled(msUntilSettled(context), changesUnsettled);
 
 const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>
   (conditionOf(status, "Synced")?.observedGeneration ?? -1) >= metadata.generation - 1;

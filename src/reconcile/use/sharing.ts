@@ -7,7 +7,7 @@ import { hasFinalizer, isAsking, isDeleting, isObserver, isPaused, type ManagedO
 import { leavesItsRemote } from "../../objects/origin.ts";
 import type { EntryLocation, Kind } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
-import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
+import { type OthersEntries, type OthersEntriesByMember, sharedLists } from "../../schema/wire/shared.ts";
 import { noteOrigin, type ReconcileContext } from "../context.ts";
 import type { EntryContext } from "../features.ts";
 import { isUnseen } from "../unseen.ts";
@@ -110,10 +110,10 @@ export const noteEntryOrigin = (context: EntryContext, id: string, create?: stri
 type Sharing = Pick<ReconcileContext, "kind" | "object" | "cluster">;
 
 /** For each shared list of this object: the entries that other objects want in it, and those that they want removed. */
-export function claimsOf(context: Sharing): Claims {
+export function othersEntriesOf(context: Sharing): OthersEntriesByMember {
   const { kind, object, cluster } = context;
   return Object.fromEntries(
-    sharedLists(kind.spec).map(({ member, trait }): [string, Claim] => {
+    sharedLists(kind.spec).map(({ member, trait }): [string, OthersEntries] => {
       const children = childrenOf(context, trait.kind);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       // An object that cannot be read may want what another one is about to remove.
@@ -130,10 +130,10 @@ export function claimsOf(context: Sharing): Claims {
  */
 export async function refuseWhileEntriesLoseKind(context: ReconcileContext): Promise<void> {
   const { kind, cluster } = context;
-  const claims = claimsOf(context);
+  const others = othersEntriesOf(context);
   for (const { member, trait } of sharedLists(kind.spec)) {
     const child = cluster.kinds.find((one) => one.kind === trait.kind);
-    if (!child || claims[member]?.leaving.length === 0 || !(await cluster.reading.isKindDeleting(child))) continue;
+    if (!child || others[member]?.leaving.length === 0 || !(await cluster.reading.isKindDeleting(child))) continue;
     throw entriesLoseKind({ kind: child.kind });
   }
 }

@@ -35,7 +35,7 @@ export const createDefaults = (schema: z.ZodObject): Body =>
     }),
   );
 
-/** Two fields may feed one list. A value that both name is sent once. */
+/** Two fields may feed one list. A value that both name is there once. */
 function add(body: Body, name: string, value: unknown): void {
   const present = body[name];
   body[name] = Array.isArray(present) && Array.isArray(value) ? [...new Set([...present, ...value])] : value;
@@ -54,7 +54,8 @@ function resolveValue(schema: z.ZodType, value: unknown, resolved: Resolved, pat
     const item = (one: unknown, at: string) =>
       traits.reference ? resolved.get(at) : encode(inner.element as z.ZodType, one, resolved, at);
     const items = (value as unknown[]).map((one, index) => item(one, `${path}[${index}]`));
-    // A reference by name and one by id may lead to the same remote.
+    // A reference by name and one by id may lead to the same remote: in the comparison of an object that only observes,
+    // and in no request, since that is refused.
     return traits.reference ? [...new Set(items)] : items;
   }
   if (traits.secret || traits.configMap || traits.reference) return resolved.get(path);

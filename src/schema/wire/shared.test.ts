@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { plan } from "../../reconcile/desired/plan.ts";
-import type { Claim } from "./shared.ts";
+import type { OthersEntries } from "./shared.ts";
 
 const entries = (keys: readonly string[]) => keys.map((type) => ({ type }));
 
@@ -12,7 +12,7 @@ interface Row {
   seen: string[];
   /** Entries that this object had put in before. */
   ours?: string[];
-  claim?: Partial<Claim>;
+  theirs?: Partial<OthersEntries>;
   description?: string;
   /** What is sent; nothing where nothing is. */
   sent?: string[];
@@ -21,9 +21,9 @@ interface Row {
 const rows: Row[] = [
   { why: "all that is wanted is there", own: ["a.v0"], seen: ["a.v0"], ours: ["a.v0"] },
   { why: "others have put in more", own: ["a.v0"], seen: ["x.v0", "a.v0"], ours: ["a.v0"] },
-  { why: "another object has put in more", own: ["a.v0"], seen: ["a.v0", "b.v0"], claim: { wanted: ["b.v0"] } },
-  { why: "another object is about to put in more", own: ["a.v0"], seen: ["a.v0"], claim: { wanted: ["b.v0"] } },
-  { why: "another object is about to take out its own", own: [], seen: ["b.v0"], claim: { leaving: ["b.v0"] } },
+  { why: "another object has put in more", own: ["a.v0"], seen: ["a.v0", "b.v0"], theirs: { wanted: ["b.v0"] } },
+  { why: "another object is about to put in more", own: ["a.v0"], seen: ["a.v0"], theirs: { wanted: ["b.v0"] } },
+  { why: "another object is about to take out its own", own: [], seen: ["b.v0"], theirs: { leaving: ["b.v0"] } },
   { why: "nothing was ever listed here", own: undefined, seen: ["x.v0"] },
   { why: "one is missing", own: ["a.v0", "b.v0"], seen: ["x.v0", "a.v0"], sent: ["a.v0", "b.v0", "x.v0"] },
   { why: "one is no longer listed", own: ["a.v0"], seen: ["a.v0", "b.v0"], ours: ["a.v0", "b.v0"], sent: ["a.v0"] },
@@ -34,13 +34,13 @@ const rows: Row[] = [
     own: ["a.v0"],
     seen: ["a.v0", "b.v0"],
     ours: ["a.v0", "b.v0"],
-    claim: { wanted: ["b.v0"] },
+    theirs: { wanted: ["b.v0"] },
   },
   {
     why: "a text has changed, with others at work on the list",
     own: ["a.v0"],
     seen: ["a.v0", "x.v0", "c.v0"],
-    claim: { wanted: ["b.v0"], leaving: ["c.v0"] },
+    theirs: { wanted: ["b.v0"], leaving: ["c.v0"] },
     description: "new",
     sent: ["a.v0", "x.v0", "b.v0"],
   },
@@ -48,19 +48,19 @@ const rows: Row[] = [
     why: "an object that goes wanted one that is listed here",
     own: ["a.v0"],
     seen: [],
-    claim: { leaving: ["a.v0"] },
+    theirs: { leaving: ["a.v0"] },
     sent: ["a.v0"],
   },
 ];
 
 describe("a shared list", () => {
-  it.each(rows)("$why", ({ own, seen, ours = [], claim, description, sent }) => {
+  it.each(rows)("$why", ({ own, seen, ours = [], theirs, description, sent }) => {
     const made = plan(EventSubscription, {
       wanted: { ...(own && { sources: entries(own) }), ...(description && { description }) },
       seen: { sources: entries(seen) },
       applied: ours.length > 0 ? ["sources", ...ours.map((key) => `sources/${key}`)] : [],
       renewed: [],
-      ...(claim && { claims: { sources: { wanted: [], leaving: [], ...claim } } }),
+      ...(theirs && { others: { sources: { wanted: [], leaving: [], ...theirs } } }),
     });
     expect(made.body["sources"]).toEqual(sent && entries(sent));
   });
@@ -72,7 +72,7 @@ it("a list that is not shared is as the spec has it", () => {
     seen: { metadata: "n" },
     applied: ["metadata"],
     renewed: [],
-    claims: { sources: { wanted: ["a.v0"], leaving: [] } },
+    others: { sources: { wanted: ["a.v0"], leaving: [] } },
   });
   expect(made.body).not.toHaveProperty("sources");
 });

@@ -6,9 +6,9 @@ import { membersOf } from "./compare.ts";
 import type { Body } from "./request.ts";
 
 /** Keys of shared lists that other objects add or remove, by the member of the request. */
-export type Claims = Readonly<Record<string, Claim>>;
+export type OthersEntriesByMember = Readonly<Record<string, OthersEntries>>;
 
-export interface Claim {
+export interface OthersEntries {
   wanted: readonly string[];
   /** Keys that the other objects are about to remove. */
   leaving: readonly string[];
@@ -18,10 +18,10 @@ export interface SharedSides {
   wanted: Body;
   seen: Body;
   applied: readonly string[];
-  claims?: Claims;
+  others?: OthersEntriesByMember;
 }
 
-const none: Claim = { wanted: [], leaving: [] };
+const none: OthersEntries = { wanted: [], leaving: [] };
 
 interface SharedList {
   member: string;
@@ -39,15 +39,17 @@ export const sharedLists: (schema: z.ZodObject) => readonly SharedList[] = memoi
  * The wanted shared lists: the entries of this object and those of others. An entry that this object added and no
  * longer lists is removed, unless another object wants it.
  */
-export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, claims = {} }: SharedSides): Body {
+export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, others = {} }: SharedSides): Body {
   const lists = sharedLists(schema).filter(
     ({ member, fields }) => wanted[member] !== undefined || fields.some((field) => applied.includes(field)),
   );
   return Object.fromEntries(
     lists.map(({ member, fields, trait }) => {
       const own = entriesOf(wanted[member]);
-      const claimed = (claims[member] ?? none).wanted;
-      const ours = fields.flatMap((field) => appliedEntries(field, applied)).filter((key) => !claimed.includes(key));
+      const wantedByOthers = (others[member] ?? none).wanted;
+      const ours = fields
+        .flatMap((field) => appliedEntries(field, applied))
+        .filter((key) => !wantedByOthers.includes(key));
       return [member, [...own, ...without(entriesOf(seen[member]), trait, [...keysOf(own, trait), ...ours])]];
     }),
   );
@@ -57,18 +59,18 @@ export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, claims
  * The request, with the entries that other objects are about to add or remove. The request replaces the whole list, and
  * `seen` may be older than these changes.
  */
-export function applyClaims(schema: z.ZodObject, body: Body, { wanted, claims = {} }: SharedSides): Body {
-  const lists = sharedLists(schema).filter(({ member }) => body[member] !== undefined && claims[member]);
+export function withOthersEntries(schema: z.ZodObject, body: Body, { wanted, others = {} }: SharedSides): Body {
+  const lists = sharedLists(schema).filter(({ member }) => body[member] !== undefined && others[member]);
   const settled = lists.map(({ member, trait }): [string, unknown] => {
-    const claim = claims[member] ?? none;
+    const entries = others[member] ?? none;
     const own = keysOf(entriesOf(wanted[member]), trait);
     const kept = without(
       entriesOf(body[member]),
       trait,
-      claim.leaving.filter((key) => !own.includes(key)),
+      entries.leaving.filter((key) => !own.includes(key)),
     );
     const present = keysOf(kept, trait);
-    const added = [...new Set(claim.wanted)].filter((key) => !present.includes(key));
+    const added = [...new Set(entries.wanted)].filter((key) => !present.includes(key));
     return [member, [...kept, ...added.map((key) => ({ [trait.key]: key }))]];
   });
   return { ...body, ...Object.fromEntries(settled) };

@@ -1,6 +1,6 @@
 import { API_VERSION } from "../../../schema/contract.ts";
 import { counted } from "../../../schema/nouns.ts";
-import { failureOf } from "../../cluster/failure.ts";
+import { messageForUser } from "../../cluster/failure.ts";
 import { flagOf } from "../../cluster/scope.ts";
 import { type Event, events, toObjectEvent } from "../../why/events.ts";
 import type { Change } from "../reading/changes.ts";
@@ -68,7 +68,7 @@ async function eventsIn({ client, flags }: Views): Promise<{ rows: Change[]; pro
     const { items } = await client.listAll<EventOfObject>(events, { namespace: flags.namespace, fieldSelector });
     return { rows: items.map(rowOf) };
   } catch (error) {
-    const problem = failureOf(error);
+    const problem = messageForUser(error);
     if (problem === undefined) throw error;
     return { rows: [], problem };
   }

@@ -8,7 +8,7 @@ import {
   sharersOf,
 } from "../../account/credentials.ts";
 import { AccountReader } from "../../account/reader.ts";
-import { failureOf } from "../../cluster/failure.ts";
+import { messageForUser } from "../../cluster/failure.ts";
 import { type AccountRead, managedIn, type ReadObjects, readAccount } from "../../graph/load.ts";
 
 /** What was read of the account, and when. */
@@ -86,7 +86,7 @@ export class KeptAccount {
       const account = await readAccount(reading, { sessions: true });
       this.#last = { at, found: { account, sharers, credentials }, problems };
     } catch (error) {
-      const problem = failureOf(error);
+      const problem = messageForUser(error);
       if (problem === undefined) throw error;
       // what was read before is still the best that is known
       const { found } = this.#last ?? {};

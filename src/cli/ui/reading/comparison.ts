@@ -1,6 +1,6 @@
 import type { ManagedObject } from "../../../objects/object.ts";
 import { AccountReader } from "../../account/reader.ts";
-import { failureOf } from "../../cluster/failure.ts";
+import { messageForUser } from "../../cluster/failure.ts";
 import { compare, copyOf } from "../../diff/diff.ts";
 import type { ComparedObject } from "../../diff/render.ts";
 import { membersOf } from "../../graph/accounts.ts";
@@ -37,7 +37,7 @@ export async function comparisonsOf(views: Views, view: View, nodes: readonly No
     try {
       return await compare(kind, object, { reader, copy, problems, missing: problems, remotes });
     } catch (error) {
-      const problem = failureOf(error);
+      const problem = messageForUser(error);
       if (problem === undefined) throw error;
       problems.push(problem);
       return undefined;

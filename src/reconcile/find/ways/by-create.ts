@@ -5,8 +5,16 @@ import { hasNaturalKey, isNamedBySpec } from "../../../objects/identity.ts";
 import { intentOf, isOwnCreate } from "../../../objects/intent.ts";
 import { isMadeBy, isMarkOf, ownerMarkOf } from "../../../objects/ownership.ts";
 import { refuse } from "../../../objects/reconcile-error.ts";
-import { noteOrigin, type ReconcileContext, remotesOf, requestOptions, retire, retiringOf } from "../../context.ts";
-import { isUnclaimed, markedForObject, newestOf } from "../../decide/conflicts.ts";
+import {
+  noteOrigin,
+  type ReconcileContext,
+  refuseUnsettled,
+  remotesOf,
+  requestOptions,
+  retire,
+  retiringOf,
+} from "../../context.ts";
+import { isHeldByNoOther, markedForObject, newestOf } from "../../decide/conflicts.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { unseenHolder } from "../../unseen.ts";
 
@@ -59,7 +67,8 @@ export async function findSettled(
   const wait = settledAt - context.clock.now();
   if (wait <= 0) return remotesOf(context).search(settledAt, find, { ...requestOptions(context), lane: "retry" });
   const found = await findSoFar(context, find);
-  if (!found) refuseUnsettled(wait);
+  // Also if the time has passed meanwhile: the list began before.
+  if (!found) refuseUnsettled(wait, createInterrupted);
   return found;
 }
 
@@ -71,12 +80,6 @@ async function findSoFar(context: ReconcileContext, find: Find): Promise<Remote 
   return found && (remotes.cached(found.id) ?? remotes.read(found.id, requestOptions(context)));
 }
 
-/** Throws Waiting while an interrupted create may still be carried out, for this many milliseconds. */
-export function refuseUnsettled(wait: number): void {
-  if (wait <= 0) return;
-  throw createInterrupted({}, { afterSeconds: wait / 1000 + 0.5 });
-}
-
 async function selectCreated(
   context: ReconcileContext,
   create: string,
@@ -84,7 +87,7 @@ async function selectCreated(
 ): Promise<Remote | undefined> {
   const { object, owner, kind } = context;
   const former = [object.status?.id, ...retiringOf(context)];
-  const isCandidate = (remote: Remote) => !former.includes(remote.id) && isUnclaimed(context, remote);
+  const isCandidate = (remote: Remote) => !former.includes(remote.id) && isHeldByNoOther(context, remote);
   await readUnlistedMarks(
     context,
     all,

@@ -15,7 +15,7 @@ import {
   requestOptions,
   retiringOf,
 } from "../../context.ts";
-import { hasForeignMark, isUnclaimed, markedForObject, newestOf } from "../../decide/conflicts.ts";
+import { hasForeignMark, isHeldByNoOther, markedForObject, newestOf } from "../../decide/conflicts.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { resolveDesired } from "../../desired/desired.ts";
 import { plan } from "../../desired/plan.ts";
@@ -36,7 +36,7 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
     await readUnlistedMarks(
       context,
       all,
-      (remote) => isUnclaimed(context, remote) && hasNaturalKey(context.kind, remote, context.object.spec),
+      (remote) => isHeldByNoOther(context, remote) && hasNaturalKey(context.kind, remote, context.object.spec),
     );
     return findFitting(context, isOurs);
   };
@@ -63,12 +63,12 @@ async function tellOfMarked(context: ReconcileContext): Promise<undefined> {
   await readUnlistedMarks(
     context,
     () => remotes.allCached(),
-    (remote) => isUnclaimed(context, remote),
+    (remote) => isHeldByNoOther(context, remote),
   );
-  const left = markedForObject(context).filter(
-    (remote) => isMarkOf(ownerMarkOf(remote), context.owner) && isUnclaimed(context, remote),
+  const marked = markedForObject(context).filter(
+    (remote) => isMarkOf(ownerMarkOf(remote), context.owner) && isHeldByNoOther(context, remote),
   );
-  const ids = left.map(({ id }) => id).filter((id) => !retiringOf(context).includes(id));
+  const ids = marked.map(({ id }) => id).filter((id) => !retiringOf(context).includes(id));
   if (ids.length > 0) context.changes.push({ type: "Duplicates", ids });
 }
 
@@ -81,7 +81,7 @@ function refuseUnmarked(context: ReconcileContext): undefined {
   const { id, owner: mark } = intentOf(object)?.unmarked ?? {};
   const remote = id === undefined ? undefined : remotesOf(context).cached(id);
   if (!remote || object.status?.id !== undefined || object.spec.adopt !== undefined) return;
-  if (!isMarkOf(mark, owner) || !isUnclaimed(context, remote) || hasForeignMark(context, remote)) return;
+  if (!isMarkOf(mark, owner) || !isHeldByNoOther(context, remote) || hasForeignMark(context, remote)) return;
   throw statusLost({ id: remote.id });
 }
 
@@ -110,7 +110,7 @@ const findFitting = async (
 async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) => boolean): Promise<Remote[]> {
   const marked = markedForObject(context).filter(
     (remote) =>
-      isMeant(remote) && isUnclaimed(context, remote) && hasNaturalKey(context.kind, remote, context.object.spec),
+      isMeant(remote) && isHeldByNoOther(context, remote) && hasNaturalKey(context.kind, remote, context.object.spec),
   );
   if (marked.length === 0) return [];
   const { body } = await resolveDesired(context.kind, context.object, context.cluster);

@@ -1,12 +1,12 @@
 import type { Find } from "../../../account/remotes/remotes.ts";
 import type { Remote } from "../../../gateway/resource.ts";
 import { idFromSpec, listedID, setsNoModule } from "../../../objects/identity.ts";
-import { openCreateOf } from "../../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isReconcileRequested } from "../../../objects/object.ts";
 import { refuse } from "../../../objects/reconcile-error.ts";
 import {
   getRemote,
   noteOrigin,
+  pendingCreateOf,
   type ReconcileContext,
   readRemote,
   remotesOf,
@@ -34,7 +34,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (!isEntry(context)) await refuseHolders(context, id);
   else if (object.status?.id !== id) refuseEntryOfOthers(context, id);
   await retireFormer(context, id);
-  const create = object.status?.id === id ? undefined : unsettledCreate(context);
+  const create = object.status?.id === id ? undefined : pendingCreateOf(context);
   const find: Find = (all) => all().find((one) => one.id === id);
   const remote =
     (await getByName(context, id)) ??
@@ -101,10 +101,4 @@ async function retireFormer(context: ReconcileContext, id: string): Promise<void
   // A process that has just started knows no remote yet.
   await remotesOf(context).listed(0, requestOptions(context));
   if (remotesOf(context).cached(before)) retire(context, before);
-}
-
-/** The create that may have been sent and whose outcome the status does not have. */
-function unsettledCreate({ object, record }: ReconcileContext): string | undefined {
-  const create = openCreateOf(object);
-  return create === undefined || record.isCreateFutile(create) ? undefined : create;
 }
