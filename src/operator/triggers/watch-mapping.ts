@@ -191,9 +191,9 @@ export function requestsByIndex(
 /** Every change asks all stores, and most of them have nothing. */
 function objectsByIndex(informers: Informers, index: IndexName, value: string): ManagedObject[] {
   const found: ManagedObject[] = [];
-  for (const { store } of informers.values()) {
-    for (const object of store.by(index, value)) found.push(object);
-  }
+  informers.forEach(({ store }) => {
+    found.push(...store.by(index, value));
+  });
   return found;
 }
 

@@ -69,6 +69,20 @@ const allSentStatusFields = memoize((kinds: readonly Pick<Kind, "spec">[]): Read
 export const sentStatusFields = (kind: string, kinds: readonly Pick<Kind, "spec">[]): readonly string[] =>
   allSentStatusFields(kinds).get(kind) ?? [];
 
+/** Whether a value of this schema, or one in it, can be read from somewhere else. */
+const canNeed = (schema: z.ZodType): boolean => {
+  const { secretName, secret, configMap, reference } = traitsOf(schema);
+  if (secretName || secret || configMap || reference) return true;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return canNeed(inner.element as z.ZodType);
+  return inner instanceof z.ZodObject && fieldsWithNeeds(inner).length > 0;
+};
+
+/** The fields of an object that can have needs. Most have none, and each version of each object is looked through. */
+const fieldsWithNeeds = memoize((schema: z.ZodObject): readonly [string, z.ZodType][] =>
+  (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([, member]) => canNeed(member)),
+);
+
 /** All needs of a spec, in the order of its fields. */
 export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   if (value === undefined || value === null) return [];
@@ -95,8 +109,8 @@ export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   }
   if (traits.reference) return [{ type: "reference", path, to: value as object, trait: traits.reference }];
   if (!(inner instanceof z.ZodObject)) return [];
-  return Object.entries(inner.shape).flatMap(([field, member]) =>
-    needsOf(member as z.ZodType, (value as Record<string, unknown>)[field], path ? `${path}.${field}` : field),
+  return fieldsWithNeeds(inner).flatMap(([field, member]) =>
+    needsOf(member, (value as Record<string, unknown>)[field], path ? `${path}.${field}` : field),
   );
 }
 
