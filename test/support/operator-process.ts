@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Operator, type OperatorSettings, undisturbed } from "../../tools/shared/operator.ts";
 
-const clockPreload = join(import.meta.dirname, "clock-preload.ts");
+const clockPreload = join(import.meta.dirname, "preload/clock.ts");
 
 export interface TestSettings extends OperatorSettings {
   /** Lets the test control its clocks. They run faster by the factor `rate`. */

@@ -8,7 +8,7 @@ import { useWorld } from "../../support/world.ts";
 // What an object costs in bytes of the heap: a slow or busy machine does not change them, unlike CPU time. What a create
 // allocates has to be filled and collected, so much of its CPU time goes with it.
 
-const preload = join(import.meta.dirname, "../../support/heap-preload.ts");
+const preload = join(import.meta.dirname, "../../support/preload/heap.ts");
 
 /** So many objects come first: what is made once, such as compiled code, is no cost of an object. */
 const FIRST = 300;
