@@ -2,6 +2,7 @@ import type { GatewayClient } from "../gateway/client.ts";
 import type { Remote, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { KeyProofOptions } from "./key-proof.ts";
+import type { MassLossGuardOptions } from "./mass-loss-guard.ts";
 import type { ListDelta } from "./remotes/inventory.ts";
 import type { ListRoom } from "./requests/list-room.ts";
 import type { RequestBudget } from "./requests/request-budget.ts";
@@ -10,8 +11,6 @@ export interface AccountOptions {
   client: GatewayClient;
   budget: RequestBudget;
   clock: Clock;
-  /** The deadline of one request, in milliseconds. */
-  deadlineMs: number;
   /** What the lists of all accounts may take. Default: there is room for all. */
   room?: ListRoom;
   /** Whether a list has the place in the room of what others have read by the name of its resource. Default: false. */
@@ -52,17 +51,10 @@ export interface AccountOptions {
   onReleased?: () => void;
   /** Called when the circuit breaker opens. */
   onOpened?: () => void;
-  /** Called when many remotes of objects are missing at once. */
-  onLossSuspected?: () => void;
-  /**
-   * Whether the administrator of the operator has confirmed that the remotes that are missing at the start were
-   * deleted.
-   */
-  isLossConfirmed?: boolean;
-  /** Whether an object has this remote. The mass-loss guard does not wait for a remote without an object. */
-  hasObjectFor?: (id: string) => boolean;
-  /** Called when the missing remotes are back, or the loss is confirmed: reconcile the objects that were stopped. */
-  onLossCleared?: () => void;
+  loss?: Pick<MassLossGuardOptions, "isConfirmedAtStart" | "onChange"> & {
+    /** Whether an object has this remote. The mass-loss guard does not wait for a remote without an object. */
+    hasObjectFor?: (id: string) => boolean;
+  };
   onListDelta?: (resource: Resource, delta: ListDelta) => void;
   /** Called when the list of a resource has failed for longer than an interval, and when it succeeds again. */
   onListProblem?: (resource: Resource) => void;

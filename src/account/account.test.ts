@@ -54,7 +54,6 @@ function accountWith(more: Partial<AccountOptions>): Account {
   return new Account({
     client: gateway.asClient(),
     clock,
-    deadlineMs: 30_000,
     undocumented: true,
     deletesPerMinute: 0,
     budget: new RequestBudget({ perMinute: 0, clock }),
@@ -73,7 +72,7 @@ it("proves a key by the list of other credentials that have it, without a reques
 });
 
 it.each([true, false])("reads a missing remote again while an object has it: %s", async (hasObject) => {
-  account = accountWith({ hasObjectFor: () => hasObject });
+  account = accountWith({ loss: { hasObjectFor: () => hasObject } });
   account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
   await scene.clock.advance(2000);
   await account.recheckMissing(request.signal);
@@ -128,7 +127,7 @@ it("notes when it has changed something, and tells what", async () => {
 
 it("tells when a loss is suspected and when it is over", () => {
   const told: string[] = [];
-  account = accountWith({ onLossSuspected: () => told.push("lost"), onLossCleared: () => told.push("back") });
+  account = accountWith({ loss: { onChange: (isSuspected) => told.push(isSuspected ? "lost" : "back") } });
   account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
   expect(told).toEqual(["lost"]);
   account.lossGuard.clear(ipPolicies);
@@ -166,11 +165,11 @@ it.each([
 });
 
 it("is confirmed at the start only if a person said so, from the first use", () => {
-  for (const isLossConfirmed of [true, undefined]) {
-    account = accountWith({ ...(isLossConfirmed && { isLossConfirmed }) });
+  for (const isConfirmedAtStart of [true, undefined]) {
+    account = accountWith({ ...(isConfirmedAtStart && { loss: { isConfirmedAtStart } }) });
     expect(account.lossGuard.isConfirmed("")).toBe(false);
     account.collection(ipPolicies);
-    expect(account.lossGuard.isConfirmed("")).toBe(isLossConfirmed === true);
+    expect(account.lossGuard.isConfirmed("")).toBe(isConfirmedAtStart === true);
   }
 });
 

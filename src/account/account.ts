@@ -31,8 +31,6 @@ const RESYNC_ROOM = 1.25;
  * API key, and never has another key: a rotated key is another account.
  */
 export class Account {
-  /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
-  readonly deadlineMs: number;
   readonly breaker: CircuitBreaker;
   readonly failures: Failures;
   readonly turns: Turns;
@@ -52,7 +50,6 @@ export class Account {
   #probes = 0;
 
   constructor(options: AccountOptions) {
-    this.deadlineMs = options.deadlineMs;
     this.turns = new Turns(options.budget, options.clock);
     this.failures = new Failures(options.clock, options.onReleased);
     this.breaker = new CircuitBreaker({
@@ -67,8 +64,7 @@ export class Account {
     this.lossGuard = new MassLossGuard({
       clock: options.clock,
       windowMs: (options.resyncSeconds ?? DEFAULT_RESYNC_SECONDS) * 1000 * RESYNC_ROOM,
-      isConfirmedAtStart: options.isLossConfirmed ?? false,
-      onChange: (suspected) => (suspected ? options.onLossSuspected : options.onLossCleared)?.(),
+      ...options.loss,
     });
     this.keyProof = new KeyProof({
       clock: options.clock,
@@ -92,14 +88,6 @@ export class Account {
   /** Aborted when the account is no longer used. */
   get signal(): AbortSignal {
     return this.#options.signal;
-  }
-
-  /**
-   * Call it when the process is about to end. From then on, requests that would have to wait for the budget fail with
-   * Outdated.
-   */
-  shutDown(): void {
-    this.#options.budget.shutDown();
   }
 
   collection(resource: Resource): Collection {
@@ -227,7 +215,7 @@ export class Account {
   async recheckMissing(signal: AbortSignal): Promise<void> {
     if (this.keyProof.isAttemptDue) await this.keyProof.ensure();
     for (const { resource, id } of this.lossGuard.takeDueRechecks()) {
-      if (this.#options.hasObjectFor?.(id) === false) {
+      if (this.#options.loss?.hasObjectFor?.(id) === false) {
         this.lossGuard.clear(resource);
         continue;
       }

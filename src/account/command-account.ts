@@ -74,7 +74,6 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
     room,
     sharesLists: true,
     budget: new RequestBudget({ perMinute: requestsPerMinute, clock }),
-    deadlineMs: requestSeconds * 1000,
     signal: abort.signal,
     assertMaySend,
   });

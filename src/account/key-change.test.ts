@@ -30,7 +30,6 @@ beforeEach(() => {
     client: keyedClient(() => ({ key, gateway }), use),
     budget: new RequestBudget({ perMinute: 0, clock }),
     clock,
-    deadlineMs: 30_000,
     undocumented: true,
     deletesPerMinute: 0,
     signal: request.signal,

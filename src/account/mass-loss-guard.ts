@@ -38,8 +38,11 @@ export interface MassLossGuardOptions {
    * deleted.
    */
   isConfirmedAtStart?: boolean;
-  /** Called with true for the first suspected loss, and with false when no loss is suspected any more. */
-  onChange?: (suspected: boolean) => void;
+  /**
+   * Called with true for the first suspected loss, and with false when no loss is suspected any more, because the missing
+   * remotes are back or the loss is confirmed: reconcile the objects that were stopped.
+   */
+  onChange?: (isSuspected: boolean) => void;
 }
 
 /**

@@ -8,7 +8,7 @@ import { ObjectRecord } from "./object-record.ts";
 const MOST_TOKENS = 1000;
 const MOST_LEFT = 1000;
 
-export interface ObjectMemoryOptions {
+interface ObjectMemoryOptions {
   clock: Clock;
   /** The deadline of one request, in milliseconds. */
   deadlineMs: number;

@@ -63,7 +63,7 @@ interface RefusedMark {
   isRecalled?: true;
 }
 
-export interface ObjectRecordOptions {
+interface ObjectRecordOptions {
   clock: Clock;
   /** The deadline of one request, in milliseconds. */
   deadlineMs: number;
@@ -107,6 +107,11 @@ export class ObjectRecord {
     this.#options = options;
     this.corrections = new Corrections(options.clock);
     this.#settledAt = options.since + maxProcessingMs(options.deadlineMs);
+  }
+
+  /** The deadline of one request, in milliseconds. */
+  get deadlineMs(): number {
+    return this.#options.deadlineMs;
   }
 
   get isEnded(): boolean {

@@ -18,7 +18,7 @@ const CONFIRMED_MS = 10 * 60_000;
  * `refused`: the service refused the operation a short while ago, perhaps not for good. `unsupported`: it was refused
  * often enough.
  */
-export type Support = "supported" | "refused" | "unsupported";
+type Support = "supported" | "refused" | "unsupported";
 
 interface Refusals {
   firstAt: number;

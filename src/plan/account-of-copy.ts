@@ -15,7 +15,6 @@ export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { u
     // The source of the copy observes the real budget.
     budget: new RequestBudget({ perMinute: 0, clock }),
     clock,
-    deadlineMs: DEADLINE_MS,
     undocumented,
     deletesPerMinute: 0,
     signal: new AbortController().signal,

@@ -9,7 +9,7 @@ import type { Collection } from "./collection.ts";
 import type { ListDelta } from "./inventory.ts";
 import type { CreatableRemotes, Find } from "./remotes.ts";
 
-export interface EntriesOptions extends CallsOptions {
+interface EntriesOptions extends CallsOptions {
   client: GatewayClient;
   location: EntryLocation;
   /** The remotes whose lists contain the entries. */

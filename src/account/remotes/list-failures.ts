@@ -9,7 +9,7 @@ import { timestamp } from "../../schema/time.ts";
 /** A list is repeated up to a tenth earlier than the interval. */
 const INTERVAL_ROOM = 0.85;
 
-export interface ListFailuresOptions {
+interface ListFailuresOptions {
   clock: Clock;
   /** How often each list is read, in milliseconds. */
   intervalMs: number;

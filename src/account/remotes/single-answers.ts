@@ -1,7 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { type ListRoom, type Reading, sizeOf } from "../requests/list-room.ts";
 
-export interface SingleAnswersOptions {
+interface SingleAnswersOptions {
   room: ListRoom;
   /** The title of the remotes. */
   title: string;

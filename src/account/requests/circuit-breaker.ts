@@ -21,7 +21,7 @@ interface Outage {
   askedUntil: number;
 }
 
-export interface CircuitBreakerOptions {
+interface CircuitBreakerOptions {
   clock: Clock;
   /**
    * Sends one harmless request, if possible by another route than that of the error, and rejects as it does. Default:

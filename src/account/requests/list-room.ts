@@ -8,7 +8,7 @@ const SMALL_BYTES = 1024 * 1024;
 /** While a list is read, the one before is kept as well, and so are the text of a page and what is made of it. */
 const SHARE_OF_HEAP = 1 / 4;
 
-export interface ListRoomOptions {
+interface ListRoomOptions {
   /** Default: a quarter of the heap that this process may have. */
   bytes?: number;
   /** How a person makes room; the beginning of a message. */

@@ -18,7 +18,7 @@ interface Waiter {
   reject: (reason: unknown) => void;
 }
 
-export interface RequestBudgetOptions {
+interface RequestBudgetOptions {
   /** Requests per minute. 0: no limit. */
   perMinute: number;
   clock: Clock;

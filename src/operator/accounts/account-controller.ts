@@ -34,7 +34,7 @@ import type { AccountObjects } from "./account-objects.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AccountObject } from "./all-credentials.ts";
 
-export interface AccountControllerOptions {
+interface AccountControllerOptions {
   accounts: Accounts;
   store: Store<AccountObject>;
   objects: AccountObjects;

@@ -305,7 +305,7 @@ export class Accounts {
 
   /** Call it when the process is about to stop. Requests that would have to wait for the budget then fail. */
   shutDown(): void {
-    for (const account of this.all) account.shutDown();
+    for (const { turns } of this.all) turns.budget.shutDown();
   }
 
   async close(): Promise<void> {

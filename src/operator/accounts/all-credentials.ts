@@ -28,7 +28,7 @@ export interface CredentialsOptions extends OpenAccountOptions {
    * Called when a GatewayAccount (`namespace/name`) or the operator ("") has another API key than before, or has no key
    * any more.
    */
-  onKeyChange?: (key: string) => void;
+  onKeyChange: (key: string) => void;
 }
 
 /** The operator's own credentials, and those of each GatewayAccount that was used. */
@@ -47,7 +47,7 @@ export class AllCredentials {
       open: (credentials) => this.#open(credentials),
       recorded: ({ key }) => options.recordedIn(key).size,
       recordOf: (credentials, apiKey) => options.keyRecords.recordOf(credentials, apiKey),
-      onKeyChange: ({ key }) => options.onKeyChange?.(key),
+      onKeyChange: ({ key }) => options.onKeyChange(key),
     });
     const { apiKey: read, baseURL } = options.config;
     this.own = this.shared.add({

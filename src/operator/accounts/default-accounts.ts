@@ -16,7 +16,7 @@ import type { AccountObject } from "./all-credentials.ts";
  */
 const COUNTS_MS = 60_000;
 
-export interface DefaultAccountsOptions {
+interface DefaultAccountsOptions {
   client: Pick<KubeClient, "get">;
   /** The resource of GatewayAccounts. */
   type: ResourceType;

@@ -17,7 +17,7 @@ const RECORD_BYTES = 16;
 /** How many rotated keys are remembered. An older key has to be proved again. */
 export const MOST_RECORDS = 10;
 
-export interface KeyRecordsOptions {
+interface KeyRecordsOptions {
   client: Pick<KubeClient, "get" | "patchMerge">;
   store: () => Pick<Store<AccountObject>, "get">;
   /** Keys of a GatewayAccount that it leaves to another installation are proved at each start. */

@@ -32,14 +32,14 @@ export interface OpenAccountOptions {
    * Called when the list of a resource has failed for longer than an interval, with what stands then, and when it
    * succeeds again. `keys`: see `Credentials`.
    */
-  onListProblem?: (keys: readonly string[], resource: Resource, problem: ReconcileError | undefined) => void;
+  onListProblem: (keys: readonly string[], resource: Resource, problem: ReconcileError | undefined) => void;
   /** Ids of all remotes of objects by the credentials with this key (see `Credentials`), by what shows them. */
   recordedIn: (key: string) => RecordedIDs;
   /**
-   * What a person has to do so that the operator can read the objects that `recordedIn` misses. Undefined, the default:
-   * it misses none.
+   * What a person has to do so that the operator can read the objects that `recordedIn` misses. Undefined: it misses
+   * none.
    */
-  unreadIn?: (key: string) => string | undefined;
+  unreadIn: (key: string) => string | undefined;
   keyRecords: KeyRecording;
   /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
@@ -49,7 +49,7 @@ export interface OpenAccountOptions {
    */
   onAvailabilityChange: (keys: readonly string[], available: boolean) => void;
   /** Called when objects whose last attempt failed may be tried again. */
-  onReleased?: () => void;
+  onReleased: () => void;
 }
 
 export interface AccountSource {
@@ -83,7 +83,7 @@ export function openAccount(
   options: OpenAccountOptions,
   source: AccountSource,
 ): SharedAccount {
-  const { config, clock, onReleased } = options;
+  const { config, clock } = options;
   const abort = new AbortController();
   const requests = new RequestCount(clock);
   const members = new Set([credentials]);
@@ -101,9 +101,8 @@ export function openAccount(
     client,
     clock,
     onListDelta: options.onListDelta,
-    hasObjectFor: options.hasObjectFor,
     signal: abort.signal,
-    ...(onReleased && { onReleased }),
+    onReleased: options.onReleased,
     budget: budgetOf(own),
     room: source.room,
     assertMaySend() {
@@ -115,8 +114,11 @@ export function openAccount(
         if (!one.isGone && one.shared !== shared) one.shared.account.learn(resource, id, after);
     },
     onListProblem: (resource) => tellListProblem(own, resource),
-    isLossConfirmed: isConfirmed,
-    deadlineMs: config.requestSeconds * 1000,
+    loss: {
+      isConfirmedAtStart: isConfirmed,
+      hasObjectFor: options.hasObjectFor,
+      onChange: (isSuspected) => tellLoss(own, isSuspected),
+    },
     undocumented: config.undocumentedOperations,
     deletesPerMinute: config.deletesPerMinute,
     resyncSeconds: config.resyncSeconds,
@@ -190,7 +192,7 @@ function tellListProblem({ options, source, label, shared }: Own, resource: Reso
   const problem = shared().account.listFailures.problemOf(resource);
   if (problem) log.warn({ account: label(), resource: resource.name, error: problem }, "A list fails and fails");
   else log.info({ account: label(), resource: resource.name }, "A list that failed succeeds again");
-  options.onListProblem?.(source.concerned(shared()), resource, problem);
+  options.onListProblem(source.concerned(shared()), resource, problem);
 }
 
 function keyOptionsOf(own: Own, { proved }: Credentials, isConfirmed: boolean): Required<AccountOptions>["key"] {
@@ -198,7 +200,7 @@ function keyOptionsOf(own: Own, { proved }: Credentials, isConfirmed: boolean): 
   const { log } = options;
   return {
     recorded: () => recordedBy(own),
-    unread: () => [...members].map(({ key }) => options.unreadIn?.(key)).find((way) => way !== undefined),
+    unread: () => [...members].map(({ key }) => options.unreadIn(key)).find((way) => way !== undefined),
     listedElsewhere: (resource) => source.listedElsewhere(shared(), resource),
     proved,
     isConfirmed,
@@ -217,28 +219,26 @@ function keyOptionsOf(own: Own, { proved }: Credentials, isConfirmed: boolean): 
   };
 }
 
+function tellLoss({ options: { log }, label, shared, notify }: Own, isSuspected: boolean): void {
+  const { missing, total } = shared().account.lossGuard.problem ?? {};
+  if (isSuspected) log.warn({ account: label(), missing, total }, "Suspected a mass loss of remotes");
+  else log.info({ account: label() }, "Mass loss of remotes is no longer suspected, or confirmed");
+  notify(!isSuspected);
+}
+
 /** What the log says when requests stop and go on. */
 const noticesOf = ({
   options: { log },
   label,
   shared,
   notify,
-}: Own): Pick<AccountOptions, "onOpened" | "onRecovered" | "onLossSuspected" | "onLossCleared"> => ({
+}: Own): Pick<AccountOptions, "onOpened" | "onRecovered"> => ({
   onOpened: () => {
     log.warn({ account: label(), error: shared().account.breaker.problem }, "Stopped requests to the service");
     notify(false);
   },
   onRecovered: () => {
     log.info({ account: label() }, "Resumed requests to the service");
-    notify(true);
-  },
-  onLossSuspected: () => {
-    const { missing, total } = shared().account.lossGuard.problem ?? {};
-    log.warn({ account: label(), missing, total }, "Suspected a mass loss of remotes");
-    notify(false);
-  },
-  onLossCleared: () => {
-    log.info({ account: label() }, "Mass loss of remotes is no longer suspected, or confirmed");
     notify(true);
   },
 });
@@ -248,7 +248,7 @@ type Recording = Pick<OpenAccountOptions, "keyRecords" | "recordedIn" | "unreadI
 /** Whether these credentials have something in the account, as far as that is known. */
 function extentOf({ key }: Credentials, { recordedIn, unreadIn }: Recording): "some" | "none" | "unknown" {
   if (recordedIn(key).size > 0) return "some";
-  return unreadIn?.(key) === undefined ? "none" : "unknown";
+  return unreadIn(key) === undefined ? "none" : "unknown";
 }
 
 /**

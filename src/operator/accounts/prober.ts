@@ -1,7 +1,7 @@
 import type { Account } from "../../account/account.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 
-export interface ProberOptions {
+interface ProberOptions {
   accounts: { readonly all: readonly Account[]; readonly own: Account };
   /** The API key of the operator's own account, as it is now. Rejects while there is none. */
   readOwnKey: () => Promise<string>;

@@ -6,7 +6,7 @@ import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
 import { KEY_MISSING } from "../kubernetes/account-key.ts";
 import { type Credentials, isOwn, type SharedAccount } from "./credentials.ts";
 
-export interface SharedAccountsOptions {
+interface SharedAccountsOptions {
   /** Opens an account for these credentials alone. */
   open: (credentials: Credentials) => SharedAccount;
   /** How many remotes objects have with these credentials. */

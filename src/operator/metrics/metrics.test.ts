@@ -33,7 +33,6 @@ const accountOf = (): Account =>
     client: gateway.asClient(),
     clock,
     budget: new RequestBudget({ perMinute: 0, clock }),
-    deadlineMs: 30_000,
     undocumented: true,
     deletesPerMinute: 0,
     assertMaySend: () => {},

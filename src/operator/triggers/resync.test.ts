@@ -36,7 +36,6 @@ const accountWith = (budget: RequestBudget): Account =>
     clock,
     budget,
     signal: stopping.signal,
-    deadlineMs: 30_000,
     undocumented: true,
     deletesPerMinute: 0,
     assertMaySend: () => {},

@@ -53,7 +53,7 @@ import { refusedBefore } from "./refused-request.ts";
  * (find.ts). `old`: id of the remote that the new one replaces. It is then deleted as soon as nothing uses it.
  */
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
-  const { account, object } = context;
+  const { object } = context;
   const remotes = creatableRemotesOf(context);
   const refused = refusedBefore(context);
   if (refused) throw refused;
@@ -66,7 +66,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const creation = await recordIntentOfKnownAccount(context);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
-  if (elapsed > sendWindowMs(account.deadlineMs)) {
+  if (elapsed > sendWindowMs(context.record.deadlineMs)) {
     context.record.recordFutileCreate(creation);
     throw createNotRecorded({});
   }

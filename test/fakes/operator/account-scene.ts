@@ -285,6 +285,8 @@ export class AccountScene {
       memory: this.memory,
       assertMaySend: () => {},
       onListDelta: () => {},
+      onListProblem: () => {},
+      onReleased: () => {},
       onAvailabilityChange: (keys, available) => this.availabilityChanges.push([keys.map(nameOf), available]),
       recordedIn: (key) => this.#recordedIn(key),
       unreadIn: () => this.unread,

@@ -275,7 +275,6 @@ export class Scene {
       ...(keyNow && { key }),
       budget: new RequestBudget({ perMinute: this.#options.requestsPerMinute ?? 0, clock }),
       clock,
-      deadlineMs: DEADLINE_MS,
       undocumented: this.#options.undocumented ?? true,
       deletesPerMinute: this.#options.deletesPerMinute ?? 0,
       signal: new AbortController().signal,
