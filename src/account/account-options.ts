@@ -23,18 +23,7 @@ export interface AccountOptions {
   resyncSeconds?: number;
   signal: AbortSignal;
   /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
-  key?: Pick<
-    KeyProofOptions,
-    | "recorded"
-    | "unread"
-    | "isConfirmed"
-    | "wasRecorded"
-    | "record"
-    | "confirmedOn"
-    | "onProblem"
-    | "proved"
-    | "onAlone"
-  > & {
+  key?: Omit<KeyProofOptions, "clock" | "readList" | "readOne"> & {
     /**
      * Ids that a list of this resource showed to other credentials under the present key. Undefined: no other
      * credentials have such a list.

@@ -100,10 +100,9 @@ it("was listed when the latest list of any resource began, whatever was never li
 });
 
 it("knows that the service has accepted the key when it has answered", async () => {
-  account.keyProof.use("one");
-  expect(account.keyProof.wasAcceptedWithin(1000)).toBe(false);
+  expect(account.breaker.wasAcceptedWithin(1000)).toBe(false);
   await account.probe("sync", request.signal);
-  expect(account.keyProof.wasAcceptedWithin(1000)).toBe(true);
+  expect(account.breaker.wasAcceptedWithin(1000)).toBe(true);
 });
 
 it("notes when it has changed something, and tells what", async () => {

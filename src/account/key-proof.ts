@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { isForbidden } from "../gateway/errors.ts";
 import type { Resource } from "../gateway/resource.ts";
 import { keyUnprovable, keyUnproved, namedAccount } from "../objects/errors/account.ts";
-import { hasList, type Source } from "../objects/evidence.ts";
+import type { Source } from "../objects/evidence.ts";
 import { type Blocked, Outdated } from "../objects/reconcile-error.ts";
 import { Backoff } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { type EvidenceOptions, KeyEvidence } from "./key-evidence.ts";
+import { KeyRecord, type KeyRecordOptions } from "./key-record.ts";
 
 /**
  * For comparing keys. White space around a key is no part of it. Each process has the same digest of a key, since what
@@ -17,20 +18,10 @@ export const digestOf = (key: string): string => createHash("sha256").update(key
 /** Between attempts to prove a key. */
 const DELAYS = { base: 2, cap: 20, jitter: 0 };
 
-/** How many remotes that no list shows are read at an attempt. Each takes a request, while a list shows many remotes. */
-const MOST_READ_AT_ONCE = 3;
-
 /** Ids in the statuses of objects, by what shows the remotes. */
 export type RecordedIDs = ReadonlyMap<Source, ReadonlySet<string>>;
 
-/**
- * What the records of earlier processes say about a key. `recorded`: it belongs to this account. `first`: no key was ever
- * recorded, so no process has changed anything in the account, whatever objects cannot be read. `unknown`: other keys
- * were recorded, and not this one.
- */
-export type KeyRecord = "recorded" | "first" | "unknown";
-
-export interface KeyProofOptions {
+export interface KeyProofOptions extends EvidenceOptions, KeyRecordOptions {
   clock: Clock;
   /** Ids of all remotes in this account that objects have recorded. */
   recorded: () => RecordedIDs;
@@ -41,23 +32,12 @@ export interface KeyProofOptions {
   unread?: () => string | undefined;
   /** Whether a person has confirmed at the start that the key is right, although none of the recorded remotes exists. */
   isConfirmed?: boolean;
-  /** What processes before have recorded about the key with this digest. Default: `unknown`. */
-  wasRecorded?: (digest: string) => Promise<KeyRecord>;
-  /**
-   * Resolves when it is recorded for the next process that the key with this digest belongs to this account. `alone`:
-   * earlier records belong to another account and are dropped. Default: nothing is recorded.
-   */
-  record?: (digest: string, which: { alone: boolean }) => Promise<void>;
   /** Digests of keys that are known to lead to the account with the recorded remotes. */
   proved?: Iterable<string>;
   /** Called when all other keys are known to lead to another account, or to one in which nothing is left. */
   onAlone?: () => void;
   /** The name of the GatewayAccount on which a person confirms. Default: empty, for the operator's own credentials. */
   confirmedOn?: () => string;
-  /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
-  readList: (resource: Resource) => Promise<void>;
-  /** Reads one remote or one of its modules, and calls `recordSeenIDs` if it exists. */
-  readOne: (source: Source, id: string) => Promise<void>;
   /** Called with true when a key cannot be proved, and with false when it is proved after all. */
   onProblem?: (exists: boolean) => void;
 }
@@ -74,20 +54,15 @@ export class KeyProof {
   readonly #proved: Set<string>;
   #digest: string | undefined;
   #failure: { count: number; attempts: number; backoff: Backoff } | undefined;
-  /** How many remotes that no list shows were read by attempts that ended in an error. */
-  #asked = 0;
   #reportedRequest: string | undefined;
-  #acceptedAt = Number.NEGATIVE_INFINITY;
-  /** The present record for the next process. Another one: it has to be recorded again. */
-  #record = {};
-  #recorded: object | undefined;
-  #recording: Promise<void> | undefined;
-  /** Whether the earlier records belong to another account. */
-  #isAnother = false;
+  readonly #evidence: KeyEvidence;
+  readonly #record: KeyRecord;
 
   constructor(options: KeyProofOptions) {
     this.#options = options;
     this.#proved = new Set(options.proved);
+    this.#evidence = new KeyEvidence(options, () => this.isProved);
+    this.#record = new KeyRecord(options);
   }
 
   /** Call it with the digest of the key, as soon as that is known. The account never has another one. */
@@ -101,16 +76,6 @@ export class KeyProof {
     return this.#digest !== undefined && this.#proved.has(this.#digest);
   }
 
-  /** Call it when the service has carried out a request. */
-  accepted(): void {
-    this.#acceptedAt = this.#options.clock.now();
-  }
-
-  /** Whether the service carried out a request within these last milliseconds. */
-  wasAcceptedWithin(milliseconds: number): boolean {
-    return this.#options.clock.now() - this.#acceptedAt < milliseconds;
-  }
-
   /** Digests of the keys that are known to be of this account. */
   get proved(): ReadonlySet<string> {
     return this.#proved;
@@ -122,8 +87,8 @@ export class KeyProof {
     if (digest === this.#digest) this.#solve();
   }
 
-  /** Whether the account may be changed. */
-  get holds(): boolean {
+  /** Whether the key is proved, or needs no proof since nothing is recorded. */
+  get isTrusted(): boolean {
     return this.isProved || this.#isNothingRecorded;
   }
 
@@ -155,7 +120,7 @@ export class KeyProof {
    * has just read.
    */
   async ensure(read?: Resource): Promise<void> {
-    if (this.holds) return this.#solve();
+    if (this.isTrusted) return this.#solve();
     if (this.#failure && !this.isAttemptDue) throw this.problem;
     this.#proving ??= this.#prove(read).finally(() => {
       this.#proving = undefined;
@@ -171,101 +136,41 @@ export class KeyProof {
     await this.ensure();
     const digest = this.#digest;
     // The digest is known only after the first request.
-    if (digest === undefined || this.#isRecorded) return;
-    this.#recording ??= this.#recordKey(digest).finally(() => {
-      this.#recording = undefined;
-    });
-    await this.#recording;
+    if (digest === undefined || this.#record.isWritten) return;
+    await this.#record.write(digest, this.isProved);
     // Meanwhile, more credentials may have joined, which have records of their own.
     await this.ensureRecorded();
   }
 
-  async #recordKey(digest: string): Promise<void> {
-    const record = this.#record;
-    await this.#options.record?.(digest, { alone: this.#isAnother || !this.isProved });
-    // Meanwhile, more credentials may have joined, or a person may have confirmed the account.
-    if (this.#record !== record) return;
-    this.#recorded = record;
-    this.#isAnother = false;
-  }
-
   /** Call it when more credentials share the account. They have records of their own. */
   recordAgain(): void {
-    this.#record = {};
+    this.#record.renew();
   }
 
   /**
-   * Call it right before the first byte of a change is written, with the API key that is sent. Throws Outdated if
-   * `assertHolds` does. Call `recordFirstID` when the service has carried the change out.
+   * Call it right before the first byte of a change is written, with the digest of the API key that is sent. Throws
+   * Outdated if ids were recorded since `ensure` has resolved that the key has not shown. Call `recordFirstID` when the
+   * service has carried the change out.
    */
-  beginChange(key: string): void {
-    this.assertHolds(digestOf(key));
-  }
-
-  /** Throws Outdated if ids were recorded since `ensure` has resolved that the key has not shown. */
-  assertHolds(digest: string): void {
-    if (digest !== this.#digest || !this.holds || !this.#isRecorded)
+  assertMayChange(digest: string): void {
+    if (digest !== this.#digest || !this.isTrusted || !this.#record.isWritten)
       throw new Outdated("it is not proved yet that the API key is one of this account");
-  }
-
-  get #isRecorded(): boolean {
-    return this.#options.record === undefined || this.#recorded === this.#record;
   }
 
   async #prove(read?: Resource): Promise<void> {
     const recorded = [...this.#options.recorded()].sort(([, one], [, other]) => other.size - one.size);
     // The key of the operator is known only after its first reading, and there is nothing to ask the service for.
     if (recorded.length === 0 && this.#digest === undefined) throw new Outdated("the API key is not known yet");
-    await (this.#failure ? this.#askForOne(recorded) : this.#askForAll(recorded, read));
-    if (!this.holds) this.#fail(new Set(recorded.flatMap(([, ids]) => [...ids])).size);
+    await (this.#failure
+      ? this.#evidence.askForOne(recorded, this.#failure.attempts)
+      : this.#evidence.askForAll(recorded, () => this.#acceptRecordedKey(), read));
+    if (!this.isTrusted) this.#fail(new Set(recorded.flatMap(([, ids]) => [...ids])).size);
   }
 
   /** Comes after the lists: an ordinary start proves the key by the lists that it needs anyway. */
   async #acceptRecordedKey(): Promise<void> {
-    const [digest, present] = [this.#digest, this.#record];
-    const record = digest === undefined ? undefined : await this.#options.wasRecorded?.(digest);
-    if (!record || record === "unknown" || this.#record !== present) return;
-    if (record === "recorded") this.#recorded = present;
-    this.#accept();
-  }
-
-  async #askForAll(recorded: readonly Recorded[], read?: Resource): Promise<void> {
-    // An error of one list says nothing about the others.
-    const problems: unknown[] = [];
-    const unshown = await this.#readLists(recorded, problems, read);
-    if (this.isProved) return;
-    await this.#acceptRecordedKey();
-    for (const one of this.#nextOf([...unlistedOf(recorded), ...singly(unshown)])) {
-      if (this.isProved) return;
-      await succeeds(this.#options.readOne(...one), problems);
-    }
-    if (problems.length > 0 && !this.isProved) throw problems[0];
-  }
-
-  /** Until the key is proved. Resolves with what is recorded of those whose list has failed. */
-  async #readLists(recorded: readonly Recorded[], problems: unknown[], read?: Resource): Promise<Recorded[]> {
-    const failed: Recorded[] = [];
-    for (const one of recorded) {
-      const [resource] = one;
-      if (!hasList(resource)) continue;
-      if (resource !== read && !(await succeeds(this.#options.readList(resource), problems))) failed.push(one);
-      if (this.isProved) break;
-    }
-    return failed;
-  }
-
-  /** Some of these remotes, and others at the next attempt: a list that always fails may have recorded ids that are gone. */
-  #nextOf<T>(all: readonly T[]): T[] {
-    const from = all.length > 0 ? this.#asked % all.length : 0;
-    this.#asked += MOST_READ_AT_ONCE;
-    return [...all.slice(from), ...all.slice(0, from)].slice(0, MOST_READ_AT_ONCE);
-  }
-
-  /** The key was not proved at first. So each attempt reads another one of the recorded remotes. */
-  async #askForOne(recorded: readonly Recorded[]): Promise<void> {
-    const all = singly(recorded);
-    const one = all[(this.#failure?.attempts ?? 0) % all.length];
-    if (one) await isPermitted(this.#options.readOne(...one));
+    const digest = this.#digest;
+    if (digest !== undefined && (await this.#record.wasWritten(digest))) this.#accept();
   }
 
   #fail(count: number): void {
@@ -318,8 +223,7 @@ export class KeyProof {
   #forgetFormer(): void {
     this.#proved.clear();
     this.#options.onAlone?.();
-    this.#record = {};
-    this.#isAnother = true;
+    this.#record.replaceEarlier();
   }
 
   #accept(): void {
@@ -338,33 +242,3 @@ export class KeyProof {
     this.#options.onProblem?.(false);
   }
 }
-
-type Recorded = readonly [Source, ReadonlySet<string>];
-
-const singly = (recorded: readonly Recorded[]): (readonly [Source, string])[] =>
-  recorded.flatMap(([source, ids]) => [...ids].map((id) => [source, id] as const));
-
-/** The modules that show remotes which no list shows: one of each remote comes first. */
-function unlistedOf(recorded: readonly Recorded[]): (readonly [Source, string])[] {
-  const all = singly(recorded.filter(([source]) => !hasList(source)));
-  const byID = [...Map.groupBy(all, ([, id]) => id).values()];
-  return [...byID.flatMap((some) => some.slice(0, 1)), ...byID.flatMap((some) => some.slice(1))];
-}
-
-/** False when it is forbidden: a key without permission to read one resource can still be proved by another. */
-async function isPermitted(reading: Promise<void>): Promise<boolean> {
-  try {
-    await reading;
-    return true;
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    return false;
-  }
-}
-
-/** False when it is forbidden, or has failed: then `problems` gets the error. */
-const succeeds = (reading: Promise<void>, problems: unknown[]): Promise<boolean> =>
-  isPermitted(reading).catch((error: unknown) => {
-    problems.push(error);
-    return false;
-  });

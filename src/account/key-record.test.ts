@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { keyScene } from "../../test/fakes/account/key-scene.ts";
 import { ipPolicies } from "../gateway/resources/index.ts";
-import type { KeyProofOptions, KeyRecord } from "./key-proof.ts";
+import type { KeyProofOptions } from "./key-proof.ts";
+import type { EarlierRecord } from "./key-record.ts";
 
 // What one process records of keys for the next one, and what a person confirms.
 
@@ -24,7 +25,7 @@ describe("the record of a key", () => {
     await proof().ensureRecorded();
     use("mine");
     await proof().ensureRecorded();
-    proof().assertHolds("mine");
+    proof().assertMayChange("mine");
     expect(written).toEqual(["mine", "rotated", "mine"]);
   });
 
@@ -57,7 +58,7 @@ describe("the record of a key", () => {
     await proof().ensureRecorded();
     expect(written).toEqual(["mine", "mine"]);
     proof().recordAgain();
-    expect(() => proof().assertHolds("mine")).toThrow("not proved yet");
+    expect(() => proof().assertMayChange("mine")).toThrow("not proved yet");
     await proof().ensureRecorded();
     expect(written).toEqual(["mine", "mine", "mine"]);
   });
@@ -71,12 +72,12 @@ describe("the record of a key", () => {
     const { proof } = recording({ policies: ["ipp_1"] }, { record });
     await proof().ensure();
     await expect(proof().ensureRecorded()).rejects.toThrow("no permission");
-    expect(() => proof().assertHolds("mine")).toThrow("not proved yet");
+    expect(() => proof().assertMayChange("mine")).toThrow("not proved yet");
     await proof().ensureRecorded();
-    proof().assertHolds("mine");
+    proof().assertMayChange("mine");
   });
 
-  it.each<[KeyRecord, boolean, string[]]>([
+  it.each<[EarlierRecord, boolean, string[]]>([
     ["recorded", true, []],
     ["first", true, ["theirs"]],
     ["unknown", false, []],
@@ -167,7 +168,7 @@ describe("objects that cannot be read", () => {
     const { proof, use, state } = keyScene({}, { unread });
     await expect(proof().ensure()).rejects.toMatchObject({ name: "Outdated" });
     use("mine");
-    expect(proof().holds).toBe(false);
+    expect(proof().isTrusted).toBe(false);
     await expect(proof().ensure()).rejects.toEqual(mismatch);
     expect(proof().problem?.message).toMatch(
       /^Let the operator read team-a: the API key is a new one, .*, set the annotation reconcile-requested-at on GatewayAccount "staging"$/,

@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../gateway/client.ts";
 import { isGatewayError, isLimited, isNotFound, mayArriveLate } from "../../gateway/errors.ts";
-import type { KeyProof } from "../key-proof.ts";
+import { digestOf, type KeyProof } from "../key-proof.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Lane } from "./request-budget.ts";
 import { type Turn, waitFor } from "./turn.ts";
@@ -118,7 +118,7 @@ export class Calls {
     const { assertMaySend, keyProof, onWritten } = this.#options;
     const assertMayChange = (key: string) => {
       assertMaySend();
-      keyProof.beginChange(key);
+      keyProof.assertMayChange(digestOf(key));
       // The key, and with it the account of an object, may have changed during the wait.
       assertValid?.();
     };
@@ -148,13 +148,12 @@ export class Calls {
   }
 
   async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const { turns, breaker, assertMaySend, keyProof } = this.#options;
+    const { turns, breaker, assertMaySend } = this.#options;
     assertMaySend();
     const { probeEpoch } = breaker;
     try {
       const answer = await call(this.callOptions(signal));
       breaker.succeeded(probeEpoch);
-      keyProof.accepted();
       return answer;
     } catch (error) {
       // A request that this process may not send must not count as a failure of the service.

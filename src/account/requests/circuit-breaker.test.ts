@@ -52,6 +52,23 @@ describe("CircuitBreaker", () => {
     expect(calls).toEqual([]);
   });
 
+  it("knows for the given time that the service has carried out a request, and not while it is open", async () => {
+    expect(breaker.wasAcceptedWithin(1000)).toBe(false);
+    breaker.succeeded();
+    await clock.advance(999);
+    expect(breaker.wasAcceptedWithin(1000)).toBe(true);
+    await clock.advance(1);
+    expect(breaker.wasAcceptedWithin(1000)).toBe(false);
+    breaker.succeeded();
+    breaker.failed(unauthorized);
+    expect(breaker.wasAcceptedWithin(1000)).toBe(false);
+  });
+
+  it("does not take a refusal of one request for one that was carried out", () => {
+    breaker.failed(failure({ kind: "refused", status: 404 }));
+    expect(breaker.wasAcceptedWithin(1000)).toBe(false);
+  });
+
   it("opens after several failures in a row, and fails further requests with the same error", async () => {
     fail(outage, 5);
     await expect(breaker.ready()).rejects.toBe(outage);

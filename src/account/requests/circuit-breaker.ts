@@ -47,6 +47,7 @@ export class CircuitBreaker {
   /** Set while the breaker is open. */
   #outage: Outage | undefined;
   #probing: Promise<void> | undefined;
+  #acceptedAt = Number.NEGATIVE_INFINITY;
   /**
    * Changes when the breaker opens, and when a probe is answered. Answers to requests that began before that no longer
    * count.
@@ -101,8 +102,19 @@ export class CircuitBreaker {
     return this.#probeEpoch;
   }
 
-  /** Call it when the service answered, whatever it said about the request. */
+  /** Whether the service, and with it the key, is known to work: it carried out a request within these last milliseconds. */
+  wasAcceptedWithin(milliseconds: number): boolean {
+    return !this.#outage && this.#options.clock.now() - this.#acceptedAt < milliseconds;
+  }
+
+  /** Call it when the service has carried out a request. */
   succeeded(probeEpoch = this.#probeEpoch): void {
+    this.#acceptedAt = this.#options.clock.now();
+    this.#answered(probeEpoch);
+  }
+
+  /** The service has answered, whatever it said about the request. */
+  #answered(probeEpoch: number): void {
     if (probeEpoch !== this.#probeEpoch) return;
     this.#failures = 0;
     if (!this.#outage) return;
@@ -113,7 +125,7 @@ export class CircuitBreaker {
   }
 
   failed(error: GatewayError, probeEpoch = this.#probeEpoch): void {
-    if (!affectsAllRequests(error)) this.succeeded(probeEpoch);
+    if (!affectsAllRequests(error)) this.#answered(probeEpoch);
     else if (probeEpoch !== this.#probeEpoch || this.#probing) return;
     else if (this.#outage) this.#probeFailed(error);
     else if (!error.fault) this.#countFailure(error);

@@ -121,7 +121,7 @@ async function checkKey(
   const { keyProof, breaker, lossGuard } = account;
   // The lists of a shared account show that the key works, and one probe is enough for all its GatewayAccounts.
   if (isAsked || !(accounts.isShared(account) || breaker.isPauseAsked)) breaker.probeSoon();
-  const isKnown = !breaker.problem && keyProof.wasAcceptedWithin(resyncSeconds * 1000);
+  const isKnown = breaker.wasAcceptedWithin(resyncSeconds * 1000);
   if (isAsked || !isKnown) {
     await accounts
       .probe(keyOf(object), account, () => probe(account), wait)

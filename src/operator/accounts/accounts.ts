@@ -269,7 +269,7 @@ export class Accounts {
     if (recorded === specified || this.#relation(namespace, recorded, specified) !== "same") return recorded;
     // Until the key is proved, the remotes that are recorded for the specified GatewayAccount may be in another
     // account.
-    if (this.#credentials.find(namespace, specified)?.shared.account.keyProof.holds !== true) return recorded;
+    if (this.#credentials.find(namespace, specified)?.shared.account.keyProof.isTrusted !== true) return recorded;
     const isWritten = object.status?.id === undefined || object.status.observedGeneration !== generation;
     return isWritten || this.#isGoneOrDeleting(namespace, recorded) ? specified : recorded;
   }

@@ -181,7 +181,7 @@ describe.each([
       keyIs(name, "two");
       const { keyProof } = await accountOf(name);
       await expect(change(name)).rejects.toThrow(`${way}: the API key is a new one`);
-      expect([keyProof.holds, digests(name)]).toEqual([false, [expect.any(String)]]);
+      expect([keyProof.isTrusted, digests(name)]).toEqual([false, [expect.any(String)]]);
       keyIs(name, "one");
       await scene.restart();
       await change(name);

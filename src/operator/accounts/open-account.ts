@@ -1,6 +1,7 @@
 import { Account } from "../../account/account.ts";
 import type { AccountOptions } from "../../account/account-options.ts";
-import type { KeyRecord, RecordedIDs } from "../../account/key-proof.ts";
+import type { RecordedIDs } from "../../account/key-proof.ts";
+import type { EarlierRecord } from "../../account/key-record.ts";
 import type { ListDelta } from "../../account/remotes/inventory.ts";
 import type { ListRoom } from "../../account/requests/list-room.ts";
 import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
@@ -255,9 +256,9 @@ function extentOf({ key }: Credentials, { recordedIn, unreadIn }: Recording): "s
  * Whether the key was proved by each of these credentials that has something in the account, or may have. Where no key was
  * ever recorded, nothing was made: a key is recorded before the first change.
  */
-async function wasRecorded(all: Credentials[], digest: string, recording: Recording): Promise<KeyRecord> {
+async function wasRecorded(all: Credentials[], digest: string, recording: Recording): Promise<EarlierRecord> {
   const { keyRecords } = recording;
-  let found: KeyRecord = "first";
+  let found: EarlierRecord = "first";
   for (const one of all) {
     const extent = extentOf(one, recording);
     if (extent === "none" || (extent === "unknown" && (await keyRecords.isEmpty(one)))) continue;

@@ -235,7 +235,7 @@ function setKey(shared: SharedAccount, digest: string | undefined): void {
 
 /** Proves the key with the list that objects need first, so that the proof costs no extra request. */
 async function proveByList({ account, recorded }: SharedAccount): Promise<void> {
-  if (account.keyProof.holds) return;
+  if (account.keyProof.isTrusted) return;
   const lists = [...recorded()].flatMap(([source, { size }]) => (hasList(source) ? [{ source, size }] : []));
   const [first] = lists.toSorted((one, other) => other.size - one.size);
   if (first) {
