@@ -73,18 +73,19 @@ export class AccountParts {
   get questions(): KubeClusterOptions["accounts"] {
     const { config, watches } = this.#parts;
     const { accounts } = this;
+    const { ofObjects } = accounts;
     const keyUsers = { accounts, store: watches.accounts.store, ...this.#dependents };
     return {
       usersOfKey: (object, key) => keyUsersOf(keyUsers, object, key),
       tokenRecordOf: (digest) => this.#keyRecords.tokenRecordOf(digest),
-      isSameAccount: (one, other) => accounts.isSameAccount(one, other),
-      isSameInventory: (one, other) => accounts.isSameInventory(one, other),
-      isAccountOrphaned: (object) => accounts.isAccountOrphaned(object),
+      isSameAccount: (one, other) => ofObjects.isSameAccount(one, other),
+      isSameInventory: (one, other) => ofObjects.isSameInventory(one, other),
+      isAccountOrphaned: (object) => ofObjects.isAccountOrphaned(object),
       ensureDefaultKnown: (object) => this.#defaults.ensureKnown(object),
       // Adoption from a GatewayAccount is always allowed: it belongs to the namespace, and so do the remotes of its
       // account.
       mayAdopt: (object) =>
-        accounts.nameOf(object) !== "" || isListed(config.adoptionNamespaces, object.metadata.namespace),
+        ofObjects.nameOf(object) !== "" || isListed(config.adoptionNamespaces, object.metadata.namespace),
     };
   }
 
@@ -92,7 +93,7 @@ export class AccountParts {
   controller(): Controller {
     const { config, clock, log, controllerMetrics, readSecret, watches } = this.#parts;
     const options = {
-      accounts: this.accounts,
+      checks: this.accounts.checks,
       clock,
       readSecret,
       store: watches.accounts.store,
@@ -134,7 +135,8 @@ export class AccountParts {
   get #dependents() {
     const { watches, unfinalizedObjects } = this.#parts;
     return {
-      countDependents: (key: string) => countDependents(key, this.accounts, watches.informers, unfinalizedObjects.all),
+      countDependents: (key: string) =>
+        countDependents(key, this.accounts.ofObjects, watches.informers, unfinalizedObjects.all),
       unreadableKinds: (namespace: string) => watches.readObjects.unreadKinds(namespace),
     };
   }
@@ -182,10 +184,10 @@ export class AccountParts {
 
   #onKeyChange(key: string): void {
     const { enqueuer } = this.#parts;
-    const { accounts } = this;
+    const { ofObjects } = this.accounts;
     enqueuer.enqueueAccount(key);
     // The object may have moved to another account, or two GatewayAccounts may have become one account.
-    const isDivided = (object: ManagedObject) => accounts.recordedNameOf(object) !== accounts.specifiedNameOf(object);
+    const isDivided = (object: ManagedObject) => ofObjects.recordedNameOf(object) !== ofObjects.specifiedNameOf(object);
     const namespace = key ? splitKey(key).namespace : undefined;
     enqueuer.enqueueWhere(isDivided, namespace);
     // What failed with the former key may succeed with the new one.

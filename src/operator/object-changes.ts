@@ -4,7 +4,7 @@ import type { Change } from "../runtime/cache/store.ts";
 import type { Controller } from "../runtime/controller/controller.ts";
 import { keyOf } from "../runtime/object.ts";
 import type { Kind } from "../schema/define.ts";
-import type { Accounts } from "./accounts/accounts.ts";
+import type { ObjectAccounts } from "./accounts/object-accounts.ts";
 import type { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { CommonOptions } from "./options.ts";
@@ -17,7 +17,7 @@ interface Parts extends CommonOptions {
   watches: Pick<Watches, "informers" | "accounts" | "endedObjects">;
   /** By kind. */
   controllers: ReadonlyMap<string, Pick<Controller, "enqueue" | "drop">>;
-  accounts: Pick<Accounts, "recordedNameOf">;
+  accounts: Pick<ObjectAccounts, "recordedNameOf">;
   cluster: Pick<KubeCluster, "recordUnfinalized">;
   unfinalizedObjects: Pick<UnfinalizedObjects, "has">;
   memory: Pick<ObjectMemory, "end" | "take">;

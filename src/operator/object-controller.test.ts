@@ -7,7 +7,6 @@ import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { keyOf } from "../runtime/object.ts";
-import type { Accounts } from "./accounts/accounts.ts";
 import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { objectController } from "./object-controller.ts";
 
@@ -26,12 +25,10 @@ beforeEach(async () => {
 
 /** The result ends the controller when its workers have nothing to do any more. */
 function startController() {
-  const accounts: Partial<Accounts> = {
+  const accounts = {
     settle: async () => {},
-    nameOf: () => "",
-    specifiedNameOf: () => "",
     accountOf: () => scene.account,
-    flowOf: () => "",
+    ofObjects: { nameOf: () => "", specifiedNameOf: () => "", flowOf: () => "" },
   };
   const controller = objectController(IPPolicy, {
     config: readConfig({ GATEWAY_API_KEY: "k", GATEWAY_BASE_URL: "https://service.test" }),
@@ -40,7 +37,7 @@ function startController() {
     dns: scene.dns,
     memory: scene.memory,
     log: recordingLogger(),
-    accounts: accounts as Accounts,
+    accounts,
     unfinalizedObjects: { get: () => undefined },
     identity: { id: "c1" } as ClusterIdentity,
     secretsWatched: () => false,

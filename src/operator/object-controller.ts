@@ -14,6 +14,7 @@ import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, splitKey } from "../runtime/object.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Accounts } from "./accounts/accounts.ts";
+import type { ObjectAccounts } from "./accounts/object-accounts.ts";
 import { logChanges } from "./change-log.ts";
 import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
@@ -41,7 +42,9 @@ export type IsOurs = (object: Pick<KubeObject, "metadata">) => boolean;
 
 export interface ObjectControllerOptions {
   config: Config;
-  accounts: Accounts;
+  accounts: Pick<Accounts, "settle" | "accountOf"> & {
+    readonly ofObjects: Pick<ObjectAccounts, "nameOf" | "specifiedNameOf" | "flowOf">;
+  };
   cluster: Cluster;
   dns: DNS;
   memory: ObjectMemory;
@@ -82,7 +85,7 @@ export function objectController(kind: Kind, options: ObjectControllerOptions): 
 function flowOf({ kind }: Kind, key: string, { cluster, unfinalizedObjects, accounts }: ObjectControllerOptions) {
   const { namespace, name } = splitKey(key);
   const object = unfinalizedObjects.get(kind, key) ?? cluster.get(kind, namespace, name);
-  return object && accounts.flowOf(object);
+  return object && accounts.ofObjects.flowOf(object);
 }
 
 /**
@@ -121,7 +124,7 @@ async function reconcileObject(
   const isEnded = unfinalizedObjects.get(kind.kind, keyOf(given)) === given;
   const latest = isEnded ? given : cluster.get(kind.kind, namespace, name);
   const object = latest?.metadata.uid === given.metadata.uid ? latest : given;
-  const accountName = accounts.nameOf(object);
+  const accountName = accounts.ofObjects.nameOf(object);
   let known: Account | undefined;
   const context: ReconcileContext = {
     kind,
@@ -137,7 +140,7 @@ async function reconcileObject(
     owner: { cluster: identity.id, formerClusters: config.formerClusterIDs, namespace, name },
     isClusterIDSet: config.clusterID !== undefined,
     lane: laneOf(priority),
-    specifiedAccountName: accounts.specifiedNameOf(object),
+    specifiedAccountName: accounts.ofObjects.specifiedNameOf(object),
     budget: () => accountOf(accounts, object)?.turns.budget,
     state: { next: {} },
     changes: [],

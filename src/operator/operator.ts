@@ -64,7 +64,7 @@ export function createOperator(given: OperatorOptions): Operator {
   const accountParts = new AccountParts(parts);
   const { accounts } = accountParts;
   const cluster = new KubeCluster({ ...parts, ...watches, accounts: accountParts.questions });
-  const changes = new ObjectChanges({ ...parts, controllers, accounts, cluster });
+  const changes = new ObjectChanges({ ...parts, controllers, accounts: accounts.ofObjects, cluster });
   const sessions = sessionsOf(options, watches, accounts);
 
   controllers.set(GatewayAccount.kind, accountParts.controller());

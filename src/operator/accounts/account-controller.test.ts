@@ -63,7 +63,7 @@ describe("a key", () => {
 
   it("stays accepted during a pause that the service asks for, and the account says until when", async () => {
     const scene = await settled();
-    const { account } = await scene.accounts.check(scene.latest("a") as AccountObject);
+    const { account } = await scene.accounts.checks.check(scene.latest("a") as AccountObject);
     account.turns.budget.pauseAfter429(120);
     const result = await scene.reconcile("a");
     expect(scene.summary("a")).toEqual(["Ready True Available", "Reconciling True RateLimited"]);
@@ -119,7 +119,7 @@ describe("a key", () => {
 
   it("reports that it may belong to another account, until a person clears that", async () => {
     const scene = await settled();
-    const { account } = await scene.accounts.check(scene.latest("a") as AccountObject);
+    const { account } = await scene.accounts.checks.check(scene.latest("a") as AccountObject);
     const { lossGuard } = account;
     lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
     await scene.reconcile("a");
@@ -157,7 +157,7 @@ describe("a key", () => {
 
   it("works again when a person confirms its missing remotes on the GatewayAccount", async () => {
     const scene = await settled();
-    const { lossGuard } = (await scene.accounts.check(scene.latest("a") as AccountObject)).account;
+    const { lossGuard } = (await scene.accounts.checks.check(scene.latest("a") as AccountObject)).account;
     lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
     await scene.reconcile("a");
     expect(lossGuard.isConfirmed("n/a")).toBe(false);
@@ -238,7 +238,7 @@ describe("a key", () => {
     scene.broken = true;
     scene.refusalHeaders = { "retry-after": "300" };
     await scene.clock.advance(300_000);
-    const { breaker } = (await scene.accounts.check(scene.latest("a") as AccountObject)).account;
+    const { breaker } = (await scene.accounts.checks.check(scene.latest("a") as AccountObject)).account;
     for (let failures = 0; failures < 5; failures += 1) await scene.reconcile("a");
     await breaker.ready().catch(() => undefined);
     const { length } = scene.seen;
@@ -297,8 +297,10 @@ describe("a base URL", () => {
   it("is allowed however its host is written", async () => {
     const scene = await AccountScene.begin({ env: { ALLOWED_GATEWAY_HOSTS: "API.Example:443" } });
     for (const baseURL of ["https://api.example", "https://API.example:443/v1"])
-      expect(() => scene.accounts.assertAllowed(scene.account("a", { baseURL }))).not.toThrow();
-    expect(() => scene.accounts.assertAllowed(scene.account("a", { baseURL: "https://api.example:8443" }))).toThrow();
+      expect(() => scene.accounts.checks.assertAllowed(scene.account("a", { baseURL }))).not.toThrow();
+    expect(() =>
+      scene.accounts.checks.assertAllowed(scene.account("a", { baseURL: "https://api.example:8443" })),
+    ).toThrow();
   });
 
   // the CRD accepts all of them

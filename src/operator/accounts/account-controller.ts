@@ -30,12 +30,12 @@ import type { Request, Result } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
 import { timestamp } from "../../schema/time.ts";
 import { type AllowedHosts, allowedBaseURL, readAccountKey } from "../kubernetes/account-key.ts";
+import type { AccountChecks } from "./account-checks.ts";
 import type { AccountObjects } from "./account-objects.ts";
-import type { Accounts } from "./accounts.ts";
 import type { AccountObject } from "./all-credentials.ts";
 
 interface AccountControllerOptions {
-  accounts: Accounts;
+  checks: AccountChecks;
   store: Store<AccountObject>;
   objects: AccountObjects;
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
@@ -62,10 +62,10 @@ const MISSING_SECRET_SECONDS = 5;
  * a finalizer keeps the GatewayAccount and its Secret.
  */
 export async function reconcileAccount(options: AccountControllerOptions, request: Request): Promise<Result> {
-  const { store, accounts } = options;
+  const { store, checks } = options;
   const object = store.get(request.key);
   if (!object) {
-    accounts.remove(request.key);
+    checks.remove(request.key);
     return {};
   }
   try {
@@ -92,7 +92,7 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
 
 /** The check of the key waits for the end of a pause. What the last one has shown still counts. */
 async function reportPause(options: AccountControllerOptions, object: AccountObject): Promise<void> {
-  const pauseEnd = options.accounts.pauseEndOf(object);
+  const pauseEnd = options.checks.pauseEndOf(object);
   if (!pauseEnd) return;
   const isReady = conditionOf(object.status, "Ready")?.status === "True";
   await report(options, object, isReady ? { pauseEnd } : { error: pausedUntil({ end: pauseEnd.getTime() }) });
@@ -111,29 +111,29 @@ async function checkKey(
   object: AccountObject,
   { signal }: Request,
 ): Promise<Account> {
-  const { accounts, objects, resyncSeconds, clock } = options;
+  const { checks, objects, resyncSeconds, clock } = options;
   const wait: WaitOptions = { signal, turn: { clock } };
-  accounts.assertAllowed(object);
+  checks.assertAllowed(object);
   await objects.addFinalizer(object);
   await assertUsableKey(options, object);
   await protectSecret(options, object);
-  const { account, isAsked } = await accounts.check(object, wait);
+  const { account, isAsked } = await checks.check(object, wait);
   const { keyProof, breaker, lossGuard } = account;
   // The lists of a shared account show that the key works, and one probe is enough for all its GatewayAccounts.
-  if (isAsked || !(accounts.isShared(account) || breaker.isPauseAsked)) breaker.probeSoon();
+  if (isAsked || !(checks.isShared(account) || breaker.isPauseAsked)) breaker.probeSoon();
   const isKnown = breaker.wasAcceptedWithin(resyncSeconds * 1000);
   if (isAsked || !isKnown) {
-    await accounts
+    await checks
       .probe(keyOf(object), account, () => probe(account), wait)
       .catch((error: unknown) => {
-        if (reconcileErrorOf(error) instanceof Blocked) accounts.answered(object);
+        if (reconcileErrorOf(error) instanceof Blocked) checks.answered(object);
         throw error;
       });
   }
-  accounts.answered(object);
+  checks.answered(object);
   const requested = reconcileRequestedAt(object);
   // One GatewayAccount must not confirm a loss for the others, so the reconcile of a shared account confirms nothing.
-  if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
+  if (!checks.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
   await waitFor(keyProof.ensure(), wait);
   lossGuard.confirm(keyOf(object), requested);
   refuseLoss(account);
@@ -224,7 +224,7 @@ function isSecretUsedByOthers(
 }
 
 async function reconcileDelete(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
-  const { countDependents, unreadableKinds, objects, accounts } = options;
+  const { countDependents, unreadableKinds, objects, checks } = options;
   const error = dependentsError(countDependents(key), unreadableKinds(object.metadata.namespace));
   if (error) {
     await report(options, object, { error });
@@ -232,7 +232,7 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
   }
   await releaseSecret(options, object);
   await objects.removeFinalizer(object);
-  accounts.remove(key);
+  checks.remove(key);
   return {};
 }
 
@@ -252,14 +252,14 @@ interface Reported {
 
 /** Writes the status. Without an error, the account is ready. */
 async function report(
-  { accounts, objects, clock, allowed }: AccountControllerOptions,
+  { checks, objects, clock, allowed }: AccountControllerOptions,
   object: AccountObject,
   { error, unlisted, certificate = "unknown", pauseEnd }: Reported,
 ): Promise<void> {
   const { metadata } = object;
   const baseURL = inUse(object, allowed);
   const now = clock.date().getTime();
-  const requested = accounts.isAnswered(object) ? reconcileRequestedAt(object) : undefined;
+  const requested = checks.isAnswered(object) ? reconcileRequestedAt(object) : undefined;
   // Objects, or this reconcile, may have written to the status since it was read.
   await objects.writeStatus(object, (before) => {
     const ofCertificate =

@@ -60,7 +60,7 @@ describe("the account of an object", () => {
     expect(scene.secretReads).toEqual([]);
     await scene.accounts.readKeysIn("n");
     expect(scene.secretReads).toContain("n/b");
-    expect(scene.accounts.isSameAccount(object("a"), object("b"))).toBe(true);
+    expect(scene.accounts.ofObjects.isSameAccount(object("a"), object("b"))).toBe(true);
   });
 
   it("is the GatewayAccount that it names, the same each time", async () => {
@@ -129,16 +129,16 @@ describe("an object with a create whose outcome is not known", () => {
     const scene = await given();
     scene.account("default");
     const one = creating(names, intended);
-    expect(scene.accounts.nameOf(one)).toBe(intended);
+    expect(scene.accounts.ofObjects.nameOf(one)).toBe(intended);
     const account = scene.accounts.accountOf(one);
     expect(account).toBe(intended ? scene.accounts.accountOf(object("a")) : scene.accounts.own);
     scene.memory.of(one).recordFutileCreate(intentOf(one)?.create ?? "");
-    expect(scene.accounts.nameOf(one)).toBe(specified);
+    expect(scene.accounts.ofObjects.nameOf(one)).toBe(specified);
   });
 
   it("2.12: belongs to the account that its spec names when there is no account of that name", async () => {
     const scene = await given();
-    expect(scene.accounts.nameOf(creating("a", "gone"))).toBe("a");
+    expect(scene.accounts.ofObjects.nameOf(creating("a", "gone"))).toBe("a");
   });
 });
 
@@ -256,7 +256,7 @@ describe("the key of an account", () => {
     scene.beforeSecret = () => {};
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
-    const checked = scene.accounts.check(scene.latest("a") as AccountObject);
+    const checked = scene.accounts.checks.check(scene.latest("a") as AccountObject);
     resolve();
     await Promise.allSettled([slow, checked]);
     await probe(scene.accounts.accountOf(object("a")));
@@ -271,7 +271,7 @@ describe("the key of an account", () => {
     const slow = probe(account).catch(() => {});
     await scene.clock.advance(1);
     scene.deleteAccount("a");
-    scene.accounts.remove("n/a");
+    scene.accounts.checks.remove("n/a");
     scene.beforeSecret = () => {};
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
@@ -314,7 +314,7 @@ describe("isAccountOrphaned", () => {
         .catch(() => {});
   };
   const isAccountOrphaned = (scene: AccountScene) =>
-    scene.accounts.isAccountOrphaned(object("a", { id: "ipp_1", account: "a" }));
+    scene.accounts.ofObjects.isAccountOrphaned(object("a", { id: "ipp_1", account: "a" }));
 
   it.each<[string, boolean, (scene: AccountScene) => void]>([
     ["not before its key has shown that it does not work", false, () => {}],
@@ -340,6 +340,6 @@ describe("isAccountOrphaned", () => {
     setOrphan(scene);
     scene.accepted.delete("right");
     await askBoth(scene);
-    expect(scene.accounts.isAccountOrphaned(object(undefined, { id: "ipp_1" }))).toBe(false);
+    expect(scene.accounts.ofObjects.isAccountOrphaned(object(undefined, { id: "ipp_1" }))).toBe(false);
   });
 });

@@ -68,8 +68,8 @@ export interface SharedAccount {
   /** The digest of the key that all requests use. Undefined while no key could be read. */
   digest: string | undefined;
   readonly abort: AbortController;
-  /** Credentials that have left. Changes that are still under way here concern the accounts that they have now. */
-  readonly left: Set<Credentials>;
+  /** Former credentials. Changes that are still under way here concern the accounts that they have now. */
+  readonly former: Set<Credentials>;
   /** Ids of all remotes that objects have by these credentials. */
   readonly recorded: () => RecordedIDs;
 }

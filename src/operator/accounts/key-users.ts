@@ -6,7 +6,7 @@ import type { Accounts } from "./accounts.ts";
 import type { AccountObject } from "./all-credentials.ts";
 
 interface KeyUsersOptions {
-  accounts: Pick<Accounts, "usersOfKey" | "recordedNameOf">;
+  accounts: Pick<Accounts, "usersOfKey" | "ofObjects">;
   store: Store<AccountObject>;
   countDependents: (key: string) => number;
   /** Kinds whose objects the operator may be unable to read in a namespace, so that they are not counted. */
@@ -24,7 +24,7 @@ export function keyUsersOf(
 ): KeyUser[] {
   const { namespace } = object.metadata;
   const secret = secretName === undefined ? undefined : { namespace, name: secretName };
-  const own = `${namespace}/${accounts.recordedNameOf(object)}`;
+  const own = `${namespace}/${accounts.ofObjects.recordedNameOf(object)}`;
   return accounts.usersOfKey({ digest, record, secret }).flatMap((key): KeyUser[] => {
     if (key === "") return [{ name: "the operator", isDeleting: false }];
     const account = store.get(key);

@@ -111,7 +111,7 @@ export function openAccount(
       if (abort.signal.aborted) throw new Outdated("the account is gone, or is shared by now");
     },
     onOwnChange(resource, id, after) {
-      for (const one of shared.left)
+      for (const one of shared.former)
         if (!one.isGone && one.shared !== shared) one.shared.account.learn(resource, id, after);
     },
     onListProblem: (resource) => tellListProblem(own, resource),
@@ -135,7 +135,7 @@ export function openAccount(
     digest: undefined,
     abort,
     recorded: () => recordedBy(own),
-    left: new Set(),
+    former: new Set(),
   };
   return shared;
 }

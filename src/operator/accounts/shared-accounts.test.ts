@@ -54,7 +54,8 @@ it.each<[string, (scene: AccountScene) => void]>([
   for (const name of ["a", "b"]) scene.recordedBy.set(name, [`ipp_${name}`]);
   scene.shown.set("one", ["ipp_a", "ipp_b"]);
   for (const name of ["a", "b", "c"]) await accountOf(scene, name);
-  const together = () => ["b", "c"].map((name) => scene.accounts.isSameAccount(objectOf("a"), objectOf(name)));
+  const together = () =>
+    ["b", "c"].map((name) => scene.accounts.ofObjects.isSameAccount(objectOf("a"), objectOf(name)));
   expect(together()).toEqual([true, false]);
   lose(scene);
   await scene.clock.advance(60_000);

@@ -1,8 +1,9 @@
 import { digestOf } from "../../account/key-proof.ts";
+import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import { hasList } from "../../objects/evidence.ts";
-import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
+import { Blocked, Outdated, Postponed } from "../../objects/reconcile-error.ts";
 import { KEY_MISSING } from "../kubernetes/account-key.ts";
 import { type Credentials, isOwn, type SharedAccount } from "./credentials.ts";
 
@@ -48,7 +49,7 @@ export class SharedAccounts {
     const { shared } = credentials;
     credentials.isGone = true;
     shared.credentials.delete(credentials);
-    for (const { left } of this.#all) left.delete(credentials);
+    for (const { former } of this.#all) former.delete(credentials);
     if (shared.credentials.size === 0) this.#close(shared);
   }
 
@@ -94,9 +95,18 @@ export class SharedAccounts {
 
   /**
    * Reads the key, and moves the credentials to the account of others with the same key. Rejects while the service does
-   * not answer whether it is the same account.
+   * not answer whether it is the same account. A reconcile that would have to wait for long fails at once with the last
+   * failure of this account, if there is one.
    */
-  async settle(credentials: Credentials): Promise<void> {
+  async settle(credentials: Credentials, wait: WaitOptions): Promise<void> {
+    try {
+      await waitFor(this.#settle(credentials), wait);
+    } catch (error) {
+      throw error instanceof Postponed ? (credentials.failure ?? error) : error;
+    }
+  }
+
+  async #settle(credentials: Credentials): Promise<void> {
     await this.readKey(credentials).catch(() => undefined);
     credentials.searching ??= this.#search(credentials)
       .then(
@@ -196,7 +206,7 @@ export class SharedAccounts {
     const { shared } = credentials;
     credentials.shared = next;
     next.credentials.add(credentials);
-    shared.left.add(credentials);
+    shared.former.add(credentials);
     shared.credentials.delete(credentials);
     if (shared.credentials.size === 0) this.#close(shared);
   }

@@ -48,7 +48,7 @@ const count = (accounts: readonly Account[]): number => new Set(accounts).size;
 async function rotate(scene: AccountScene, name: string, key: string): Promise<void> {
   scene.accepted.add(key);
   scene.secret(name, { key });
-  await scene.accounts.check(scene.latest(name) as AccountObject);
+  await scene.accounts.checks.check(scene.latest(name) as AccountObject);
 }
 
 const probe = (account: Account) =>
@@ -154,7 +154,7 @@ describe("credentials with one base URL and one key", () => {
     const scene = await given({ a: "one", b: "one" });
     const [shared] = await accountsOf(scene, "a", "b");
     scene.secret("a", { other: "x" });
-    await scene.accounts.check(scene.latest("a") as AccountObject);
+    await scene.accounts.checks.check(scene.latest("a") as AccountObject);
     await probe(shared as Account);
     const [a, b] = await accountsOf(scene, "a", "b");
     expect(b).toBe(shared);
@@ -167,11 +167,11 @@ describe("credentials with one base URL and one key", () => {
     const scene = await given({ a: "one", b: "one" });
     const [shared] = await accountsOf(scene, "a", "b");
     scene.deleteAccount("a");
-    scene.accounts.remove("n/a");
+    scene.accounts.checks.remove("n/a");
     await probe(shared as Account);
     expect(scene.keysSent).toEqual(["one"]);
     scene.deleteAccount("b");
-    scene.accounts.remove("n/b");
+    scene.accounts.checks.remove("n/b");
     await expect(probe(shared as Account)).rejects.toBeInstanceOf(Outdated);
   });
 
@@ -359,7 +359,7 @@ describe("an editor of another namespace", () => {
     for (let times = 0; times < 10; times += 1)
       for (const key of ["guess", "one"]) {
         scene.secret("b", { key });
-        await scene.accounts.check(scene.latest("b") as AccountObject);
+        await scene.accounts.checks.check(scene.latest("b") as AccountObject);
       }
     expect(await accountsOf(scene, "a", "b")).toEqual([shared, shared]);
     expect(scene.accounts.all).toEqual([scene.accounts.own, shared]);
@@ -455,7 +455,7 @@ describe("an object with a remote, whose spec comes to name a GatewayAccount", (
       [objectOf("b", made("a")), "a"],
     ] as const) {
       await scene.accounts.settle(object);
-      expect(scene.accounts.nameOf(object)).toBe(recorded);
+      expect(scene.accounts.ofObjects.nameOf(object)).toBe(recorded);
       expect(scene.accounts.accountOf(object)).toBe(await accountOf(scene, recorded === "" ? undefined : recorded));
     }
   });
@@ -472,11 +472,11 @@ describe("an object with a remote, whose spec comes to name a GatewayAccount", (
     const scene = await given({ a: "one", b: "one" });
     const object = objectOf("b", made("a"));
     await scene.accounts.settle(object);
-    expect(scene.accounts.nameOf({ ...object, metadata: { ...object.metadata, generation: 2 } })).toBe("b");
+    expect(scene.accounts.ofObjects.nameOf({ ...object, metadata: { ...object.metadata, generation: 2 } })).toBe("b");
     await scene.reconcile("a");
     scene.deleteAccount("a");
-    expect(scene.accounts.nameOf(object)).toBe("b");
-    expect(scene.accounts.recordedNameOf(object)).toBe("a");
+    expect(scene.accounts.ofObjects.nameOf(object)).toBe("b");
+    expect(scene.accounts.ofObjects.recordedNameOf(object)).toBe("a");
   });
 
   it("stays in its account while both keys are rotated one after the other", async () => {
@@ -515,7 +515,7 @@ describe("an object with a remote, whose spec comes to name a GatewayAccount", (
     const intent = "2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z account=";
     const object = objectOf(undefined, undefined, { annotations: { [annotations.createIntent]: intent } });
     await scene.accounts.settle(object);
-    expect(scene.accounts.nameOf(object)).toBe("default");
+    expect(scene.accounts.ofObjects.nameOf(object)).toBe("default");
     expect(scene.accounts.accountOf(object)).toBe(scene.accounts.own);
   });
 });
@@ -526,14 +526,15 @@ describe("objects of several GatewayAccounts", () => {
     scene.recordedBy.set("b", ["ipp_b"]);
     scene.broken = true;
     await scene.accounts.settle(objectOf("a"));
-    const together = (one?: string, other?: string) => scene.accounts.isSameAccount(objectOf(one), objectOf(other));
+    const together = (one?: string, other?: string) =>
+      scene.accounts.ofObjects.isSameAccount(objectOf(one), objectOf(other));
     expect([together("a", "b"), together("a", "c"), together("a"), together("gone", "a")]).toEqual([
       true,
       false,
       false,
       false,
     ]);
-    expect(scene.accounts.isSameInventory(objectOf("a"), objectOf("b"))).toBe(false);
+    expect(scene.accounts.ofObjects.isSameInventory(objectOf("a"), objectOf("b"))).toBe(false);
   });
 });
 

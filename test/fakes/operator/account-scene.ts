@@ -179,10 +179,10 @@ export class AccountScene {
   }
 
   reconcile(name: string): Promise<Result> {
-    const { accounts, clock, log } = this;
+    const { clock, log } = this;
     const { resyncSeconds } = this.#config;
     const options = {
-      accounts,
+      checks: this.accounts.checks,
       clock,
       resyncSeconds,
       allowed: this.#config,
