@@ -10,16 +10,20 @@ import { KeyProof } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { OperationSupport } from "./operation-support.ts";
 import { Collection } from "./remotes/collection.ts";
+import type { CollectionOptions } from "./remotes/collection-options.ts";
 import { Entries } from "./remotes/entries.ts";
 import { ListFailures } from "./remotes/list-failures.ts";
 import { Modules, proveKeyByModule } from "./remotes/modules.ts";
 import type { Remotes } from "./remotes/remotes.ts";
 import type { CallsOptions } from "./requests/calls.ts";
 import { CircuitBreaker } from "./requests/circuit-breaker.ts";
-import { type ListRoom, roomForAll } from "./requests/list-room.ts";
+import { roomForAll } from "./requests/list-room.ts";
 import type { Lane } from "./requests/request-budget.ts";
 import { ServiceTime } from "./requests/service-time.ts";
 import { Turns } from "./requests/turns.ts";
+
+/** What all requests of an account share. */
+type RequestParts = CallsOptions & Pick<CollectionOptions, "client" | "clock" | "signal" | "room">;
 
 const DEFAULT_RESYNC_SECONDS = 300;
 
@@ -46,7 +50,7 @@ export class Account {
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
-  readonly #room: ListRoom;
+  readonly #requests: RequestParts;
   #probes = 0;
 
   constructor(options: AccountOptions) {
@@ -81,8 +85,11 @@ export class Account {
     this.serviceTime = new ServiceTime(options.clock);
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
-    this.#room = options.room ?? roomForAll();
     this.operations = new OperationSupport(options.clock, options.undocumented);
+    const { client, clock, signal, assertMaySend, room = roomForAll() } = options;
+    const { turns, breaker, keyProof } = this;
+    const onWritten = () => this.operations.written();
+    this.#requests = { client, clock, signal, room, turns, breaker, keyProof, assertMaySend, onWritten };
   }
 
   /** Aborted when the account is no longer used. */
@@ -94,15 +101,11 @@ export class Account {
     const known = this.#collections.get(resource.name);
     if (known) return known;
     this.lossGuard.begin();
-    const { client, clock, signal, sharesLists, onListDelta, onOwnChange } = this.#options;
+    const { clock, sharesLists, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
-      ...this.#calls,
-      room: this.#room,
+      ...this.#requests,
       ...(sharesLists && { list: resource.name }),
-      client,
       resource,
-      clock,
-      signal,
       onListDelta: (delta) => {
         this.listFailures.succeeded(resource);
         onListDelta?.(resource, delta);
@@ -126,14 +129,13 @@ export class Account {
   async #readToProve(resource: Resource): Promise<void> {
     const ids = await this.#options.key?.listedElsewhere?.(resource);
     if (ids) this.keyProof.recordSeenIDs(ids);
-    else await this.collection(resource).proveKey({ lane: "retry", signal: this.#options.signal });
+    else await this.collection(resource).list.proveKey({ lane: "retry", signal: this.#options.signal });
   }
 
   async #readOneToProve(source: Source, id: string): Promise<void> {
-    const { client, signal } = this.#options;
-    const request = { lane: "sync", signal } as const;
+    const request = { lane: "sync", signal: this.#options.signal } as const;
     if (hasList(source)) return this.collection(source).proveKeyBy(id, request);
-    await proveKeyByModule(source, id, { ...this.#calls, client, room: this.#room }, request);
+    await proveKeyByModule(source, id, this.#requests, request);
   }
 
   /** Lists that began before this time are out of date. */
@@ -150,20 +152,13 @@ export class Account {
     this.#collections.get(name)?.learn(id, after);
   }
 
-  /** The options that all requests of this account share. */
-  get #calls(): CallsOptions {
-    const { turns, breaker, keyProof } = this;
-    const { assertMaySend } = this.#options;
-    return { turns, breaker, keyProof, assertMaySend, onWritten: () => this.operations.written() };
-  }
-
   /**
    * Asks whether the service answers and accepts the key. Uses two routes in turn, or a route other than the one that
    * failed.
    */
   probe(lane: Lane, signal: AbortSignal, error?: { route: string }): Promise<void> {
     const first = error ? error.route !== ipPolicies.path : ++this.#probes % 2 === 1;
-    return this.collection(first ? ipPolicies : reservedDomains).probe({ lane, signal });
+    return this.collection(first ? ipPolicies : reservedDomains).list.probe({ lane, signal });
   }
 
   /** The collection whose members are the remotes of a kind. Undefined: they are parts of other remotes. */
@@ -183,10 +178,9 @@ export class Account {
   }
 
   #entries(remote: Resource, location: EntryLocation): Entries {
-    const { client, onListDelta } = this.#options;
+    const { onListDelta } = this.#options;
     return new Entries({
-      ...this.#calls,
-      client,
+      ...this.#requests,
       location,
       parents: this.collection(location.parent.resource),
       ...(onListDelta && { onListDelta: (delta) => onListDelta(remote, delta) }),
@@ -194,15 +188,11 @@ export class Account {
   }
 
   #modules({ modules, resource: { title } }: Kind): Modules {
-    const { client, clock, signal, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
+    const { resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...this.#calls,
-      client,
+      ...this.#requests,
       title,
       modules,
-      clock,
-      signal,
-      room: this.#room,
       // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
       maxAgeMs: resyncSeconds * 900,
     });

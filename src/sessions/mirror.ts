@@ -56,7 +56,7 @@ export class Mirror {
       const collection = (await this.#source.open(signal)).collection(tunnelSessions);
       await this.#list(collection, signal);
       const sessions = collection.allCached();
-      await this.#write([...sessions, ...collection.hidden] as Session[], !collection.hadUnreadable);
+      await this.#write([...sessions, ...collection.hidden] as Session[], !collection.list.hadUnreadable);
       metrics?.synced(keyOfScope(this.#source), sessions.length);
       this.#shown = collection;
       onSynced?.(namespace);
@@ -70,7 +70,7 @@ export class Mirror {
   /** Mirrors of the same account share a list that is not older than half of the interval. */
   #list(collection: Collection, signal: AbortSignal): Promise<void> {
     const { clock, intervalSeconds } = this.#options;
-    return collection.listedSurely(clock.now() - intervalSeconds * 500, { lane: "sync", signal });
+    return collection.list.listedSurely(clock.now() - intervalSeconds * 500, { lane: "sync", signal });
   }
 
   async #write(sessions: readonly Session[], complete: boolean): Promise<void> {

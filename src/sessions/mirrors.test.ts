@@ -41,16 +41,18 @@ function scene(
   for (const object of given.objects ?? []) store.put(object);
   let revision = 10;
   const collection = {
-    get hadUnreadable() {
-      return account.unreadable;
+    list: {
+      get hadUnreadable() {
+        return account.unreadable;
+      },
+      async listedSurely(since: number) {
+        if (since <= (account.lists.at(-1) ?? Number.NEGATIVE_INFINITY)) return;
+        account.lists.push(clock.now());
+        if (account.fails) throw new Error("503");
+      },
     },
     get hidden() {
       return account.hidden;
-    },
-    async listedSurely(since: number) {
-      if (since <= (account.lists.at(-1) ?? Number.NEGATIVE_INFINITY)) return;
-      account.lists.push(clock.now());
-      if (account.fails) throw new Error("503");
     },
     allCached: () => account.sessions,
   } as unknown as Collection;
@@ -137,7 +139,7 @@ describe("a mirror", () => {
     const other = {
       ...collection,
       allCached: () => [session("ts_2")],
-      listedSurely: async () => {},
+      list: { listedSurely: async () => {} },
     } as unknown as Collection;
     account.collection = other;
     expect(mirrors.isSynced(own, other)).toBe(false);

@@ -3,10 +3,8 @@ import { callsOptions, collectionOf } from "../../../test/fakes/account/calls.ts
 import { recordsOf } from "../../../test/fakes/account/records.ts";
 import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
 import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
-import { GatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { ipPolicies, tcpEdgePolicy, tcpEdges } from "../../gateway/resources/index.ts";
-import { CircuitBreaker } from "../requests/circuit-breaker.ts";
 import { Turn } from "../requests/turn.ts";
 import type { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
@@ -67,70 +65,6 @@ describe("a read that callers share", () => {
   });
 });
 
-describe("a list that is out of date", () => {
-  const lists = () => gateway.takeCalls().filter((call) => call === "list").length;
-
-  it("is read again, once, and an earlier date that becomes known later changes nothing", async () => {
-    const collection = of(ipPolicies);
-    await collection.listed(0, request);
-    await clock.advance(10);
-    collection.invalidateList();
-    collection.invalidateList(0);
-    await clock.advance(10);
-    expect(lists()).toBe(1);
-    await collection.listed(0, request);
-    await collection.listed(0, request);
-    expect(lists()).toBe(1);
-  });
-
-  it("does not help to prove an absence", async () => {
-    gateway.pageSize = 1;
-    for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
-    const collection = of(ipPolicies);
-    await collection.listed(0, request);
-    await clock.advance(10);
-    collection.invalidateList();
-    await clock.advance(10);
-    gateway.takeCalls();
-    const wanted = (all: () => readonly Remote[]) => all().find(({ description }) => description === "wanted");
-    expect(await collection.search(0, wanted, request)).toBeUndefined();
-    expect(lists()).toBe(4);
-  });
-
-  it("is what a read leaves that does not find a listed remote, as others may be gone with it", async () => {
-    const collection = of(ipPolicies);
-    const [gone, goneWithIt] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
-    await collection.listed(0, request);
-    await clock.advance(10);
-    for (const { id } of [gone, goneWithIt]) gateway.drop(ipPolicies, id);
-    await collection.read(gone.id, request);
-    await collection.listed(0, request);
-    expect(collection.cached(goneWithIt.id)).toBeUndefined();
-    gateway.takeCalls();
-    await clock.advance(10);
-    await collection.read("ipp_unknown", request);
-    await collection.listed(0, request);
-    expect(lists()).toBe(0);
-  });
-});
-
-it("a list that began too early for a caller does not fail the caller when it fails", async () => {
-  const held = Promise.withResolvers<void>();
-  gateway.list = async function* (...given) {
-    await held.promise;
-    yield* FakeGateway.prototype.list.apply(gateway, given);
-  };
-  const collection = of(ipPolicies);
-  const early = collection.listed(0, request).catch(({ status }) => status);
-  await clock.advance(1);
-  const late = collection.listed(1, request);
-  gateway.refuse("list", 503);
-  held.resolve();
-  expect(await early).toBe(503);
-  await late;
-  expect(collection.listedAt).toBe(1);
-});
-
 it("a read of one remote proves the key if the remote exists, and reaches no cache", async () => {
   const { id } = gateway.seed(ipPolicies, {});
   const { keyProof } = callsOptions(clock, { recorded: () => new Map([[ipPolicies, new Set([id, "ipp_gone"])]]) });
@@ -149,38 +83,8 @@ it("a create shows the mark of its remote, although the list shows none", async 
   const collection = of(ipPolicies);
   await collection.listed(0, request);
   const { id } = await collection.create({ metadata: "mark" }, request);
-  expect([id, other].map((one) => collection.isMarkUnknown(one))).toEqual([false, true]);
-  expect([id, other].map((one) => collection.isMarkStale(one))).toEqual([false, true]);
-});
-
-describe("a first list", () => {
-  it("with several pages is read twice before it counts alone, and one with a single page once", async () => {
-    for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
-    const [short, long] = [of(ipPolicies), of(ipPolicies)];
-    await short.listedSurely(0, request);
-    expect(gateway.takeCalls()).toEqual(["list"]);
-    gateway.pageSize = 1;
-    await long.listedSurely(0, request);
-    expect(gateway.takeCalls()).toEqual(["list", "list", "list", "list"]);
-    await long.listedSurely(0, request);
-    expect(gateway.takeCalls()).toEqual([]);
-  });
-});
-
-it("a row that cannot be read removes nothing, and the list says so whichever page has it", async () => {
-  const [first, second] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
-  gateway.pageSize = 1;
-  for (const { id } of [first, second]) {
-    gateway.unreadable.clear();
-    const collection = of(ipPolicies);
-    await collection.listed(0, request);
-    expect(collection.hadUnreadable).toBe(false);
-    gateway.unreadable.add(id);
-    await clock.advance(1);
-    await collection.listed(clock.now(), request);
-    expect(collection.hadUnreadable).toBe(true);
-    expect(collection.cached(id)).toMatchObject({ id });
-  }
+  expect([id, other].map((one) => collection.marks?.isUnknown(one))).toEqual([false, true]);
+  expect([id, other].map((one) => collection.marks?.isStale(one))).toEqual([false, true]);
 });
 
 it("metadata that was removed during a GET stays removed, if the list shows metadata of others", async () => {
@@ -237,14 +141,4 @@ describe("what this process does itself", () => {
     expect(collection.allCached()).toEqual([]);
     expect(ownChanges).toEqual([]);
   });
-});
-
-it("a probe is sent although the breaker is open, and closes it", async () => {
-  const breaker = new CircuitBreaker({ clock });
-  const collection = of(ipPolicies, { breaker });
-  breaker.failed(new GatewayError({ kind: "refused", status: 401, method: "GET", route: "/", problem: "no" }));
-  await clock.advance(2000);
-  await collection.probe(request);
-  expect(gateway.takeCalls()).toEqual(["list"]);
-  expect(breaker.problem).toBeUndefined();
 });

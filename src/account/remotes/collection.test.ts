@@ -8,10 +8,9 @@ import { eventDestinations, ipPolicies, tcpEdgePolicy, tcpEdges } from "../../ga
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { Source } from "../../objects/evidence.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
-import { roomForAll } from "../requests/list-room.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
-import { Collection } from "./collection.ts";
+import type { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type ListDelta } from "./inventory.ts";
 
@@ -29,101 +28,6 @@ const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOpt
   collectionOf({ clock, gateway }, resource, { onListDelta: (delta) => deltas.push(delta), ...more });
 
 const request = { lane: "edit" as const, signal: new AbortController().signal };
-
-describe("a list", () => {
-  it("is read page by page, to the end", async () => {
-    gateway.pageSize = 2;
-    for (let count = 0; count < 5; count += 1) gateway.seed(ipPolicies, {});
-    const collection = of(ipPolicies);
-    await collection.listed(0, { lane: "sync" });
-    expect(collection.allCached()).toHaveLength(5);
-    expect(gateway.takeCalls()).toEqual(["list", "list", "list"]);
-  });
-
-  it("needs no listener", async () => {
-    gateway.seed(ipPolicies, {});
-    const collection = new Collection({
-      ...callsOptions(clock),
-      client: gateway.asClient(),
-      resource: ipPolicies,
-      clock,
-      room: roomForAll(),
-      signal: request.signal,
-    });
-    await collection.listed(0, { lane: "sync" });
-    expect(collection.allCached()).toHaveLength(1);
-  });
-
-  it("is shared by all callers while it is under way", async () => {
-    const collection = of(ipPolicies);
-    await Promise.all([
-      collection.listed(0, { lane: "edit" }),
-      collection.listed(0, { lane: "sync" }),
-      collection.get("ipp_1", request),
-    ]);
-    expect(gateway.takeCalls()).toEqual(["list", "get ipp_1"]);
-  });
-
-  it("is not requested again for a caller that accepts an older list", async () => {
-    const collection = of(ipPolicies);
-    await collection.listed(clock.now(), { lane: "sync" });
-    await clock.advance(1000);
-    await collection.listed(clock.now() - 1000, { lane: "sync" });
-    expect(gateway.takeCalls()).toEqual(["list"]);
-    await collection.listed(clock.now(), { lane: "sync" });
-    expect(gateway.takeCalls()).toEqual(["list"]);
-  });
-
-  it("that began too early is followed by another one, which later callers share", async () => {
-    const collection = of(ipPolicies);
-    const early = collection.listed(0, { lane: "sync" });
-    await clock.advance(0);
-    const since = clock.now() + 1;
-    clock.setTimeout(() => {}, 1);
-    const late = clock
-      .advance(1)
-      .then(() =>
-        Promise.all([collection.listed(since, { lane: "edit" }), collection.listed(since, { lane: "edit" })]),
-      );
-    await Promise.all([early, late]);
-    expect(gateway.takeCalls()).toEqual(["list", "list"]);
-  });
-
-  it("that fails is requested again by the next caller", async () => {
-    const collection = of(ipPolicies);
-    gateway.refuse("list", 503);
-    await expect(collection.listed(0, { lane: "sync" })).rejects.toMatchObject({ status: 503 });
-    expect(collection.listedAt).toBeUndefined();
-    await collection.listed(0, { lane: "sync" });
-    expect(collection.listedAt).toBe(0);
-  });
-
-  it("reports what has changed", async () => {
-    const collection = of(ipPolicies);
-    const [kept, gone] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
-    await collection.listed(0, { lane: "sync" });
-    await clock.advance(1);
-    gateway.change(ipPolicies, kept.id, { description: "new" });
-    gateway.drop(ipPolicies, gone.id);
-    await collection.listed(1, { lane: "sync" });
-    expect(deltas).toEqual([
-      { changed: [], absent: [] },
-      { changed: [kept.id], absent: [gone.id] },
-    ]);
-  });
-
-  it("pauses the budget when the service answers 429", async () => {
-    const budget = new RequestBudget({ perMinute: 0, clock });
-    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
-    gateway.refuse("list", 429, { retryAfterSeconds: 9 });
-    await expect(collection.listed(0, { lane: "sync" })).rejects.toMatchObject({ status: 429 });
-    const next = collection.listed(0, { lane: "sync" });
-    await clock.advance(8999);
-    expect(gateway.takeCalls()).toEqual(["list"]);
-    await clock.advance(1);
-    await next;
-  });
-});
 
 describe("a GET that is answered after a list that began later", () => {
   async function readBesideList(unlisted: readonly string[]): Promise<[Remote | undefined, Collection]> {
@@ -152,10 +56,10 @@ describe("a GET that is answered after a list that began later", () => {
     const [remote, collection] = await readBesideList(["metadata"]);
     expect(remote).toMatchObject({ description: "new", metadata: "mark" });
     expect(collection.markedFor("nobody")).toEqual([]);
-    expect([collection.isMarkUnknown(remote?.id ?? ""), collection.isMarkStale(remote?.id ?? "")]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      collection.marks?.isUnknown(remote?.id ?? "") === true,
+      collection.marks?.isStale(remote?.id ?? "") === true,
+    ]).toEqual([false, true]);
   });
 
   it("changes nothing of what the list showed", async () => {
@@ -409,7 +313,7 @@ describe("a process that does not lead", () => {
     const collection = of(tcpEdges, { assertMaySend });
     await expect(collection.listed(0, { lane: "sync" })).rejects.toThrow(NotLeading);
     await expect(collection.read(id, request)).rejects.toThrow(NotLeading);
-    await expect(collection.probe(request)).rejects.toThrow(NotLeading);
+    await expect(collection.list.probe(request)).rejects.toThrow(NotLeading);
     await expect(collection.create({}, request)).rejects.toThrow(NotLeading);
     await expect(collection.update(id, { description: "a" }, request)).rejects.toThrow(NotLeading);
     await expect(collection.delete(id, request)).rejects.toThrow(NotLeading);

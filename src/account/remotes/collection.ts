@@ -1,16 +1,15 @@
-import type { Body, CallOptions, Page } from "../../gateway/client.ts";
+import type { Body, CallOptions } from "../../gateway/client.ts";
 import { isNotFound } from "../../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../../gateway/resource.ts";
 import type { SessionCommand } from "../../gateway/resources/index.ts";
 import type { Answer } from "../../schema/define.ts";
 import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
-import type { ListRoom, Reading } from "../requests/list-room.ts";
-import type { Lane } from "../requests/request-budget.ts";
+import type { Reading } from "../requests/list-room.ts";
 import type { CollectionOptions } from "./collection-options.ts";
-import { Inventory, type RemoteChangeListener } from "./inventory.ts";
-import { failList } from "./list-failures.ts";
+import { Inventory, type ListProperties, type RemoteChangeListener } from "./inventory.ts";
 import { ListedMarks } from "./listed-marks.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
+import { SharedList } from "./shared-list.ts";
 import { SingleAnswers } from "./single-answers.ts";
 
 /** How many remotes a page of a list usually has. */
@@ -22,17 +21,13 @@ const USUAL_PAGE = 100;
  */
 export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly resource: Resource;
+  readonly list: SharedList;
+  /** What lists tell of owner marks. Undefined: remotes have none. */
+  readonly marks: ListedMarks | undefined;
   readonly #options: CollectionOptions;
   readonly #calls: Calls;
-  readonly #room: ListRoom;
-  readonly #list: string | this;
   readonly #singles: SingleAnswers;
   readonly #inventory = new Inventory();
-  readonly #marks: ListedMarks | undefined;
-  #hadUnreadable = false;
-  #listing: { startedAt: number; done: Promise<void> } | undefined;
-  /** Set while the list under way reads pages. Resolves with each page, and at the end. */
-  #nextPage: PromiseWithResolvers<void> | undefined;
   /** Reads that callers share, by id. `startedAt`: when the read began, in monotonic milliseconds. */
   readonly #reads = new Map<string, { startedAt: number; done: Promise<Remote | undefined> }>();
 
@@ -40,38 +35,14 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.resource = options.resource;
     this.#options = options;
     this.#calls = new Calls(options);
-    this.#room = options.room;
-    this.#list = options.list ?? this;
-    options.signal.addEventListener("abort", () => this.#room.release(this.#list), { once: true });
-    const { title } = options.resource;
+    this.list = new SharedList(options, this.#calls, this.#inventory, (...list) => this.#recordList(...list));
+    const { room, signal, resource } = options;
     const cached = (id: string) => this.cached(id);
-    this.#singles = new SingleAnswers({ room: this.#room, title, signal: options.signal, cached });
+    this.#singles = new SingleAnswers({ room, title: resource.title, signal, cached });
     this.#inventory.onChange(({ id }, after) => {
       if (!after) this.#singles.drop(id);
     });
-    this.#marks = this.resource.create.includes("metadata") ? new ListedMarks() : undefined;
-  }
-
-  /** Whether the latest list showed no owner marks although remotes may have some. */
-  get hidesMarks(): boolean {
-    return this.#marks?.areHidden === true;
-  }
-
-  /** Whether an answer has shown an owner mark, or other metadata, that the latest list left out. */
-  get surelyHidesMarks(): boolean {
-    return this.#marks?.areSurelyHidden === true;
-  }
-
-  /** Whether a listed remote may have an owner mark, and no list or answer has shown whether it does. */
-  isMarkUnknown(id: string): boolean {
-    return this.#marks?.isUnknown(id) === true;
-  }
-
-  /**
-   * Whether the owner mark of a listed remote was last shown before the latest list, so that it may have changed since.
-   */
-  isMarkStale(id: string): boolean {
-    return this.#marks?.isStale(id) === true;
+    this.marks = resource.create.includes("metadata") ? new ListedMarks() : undefined;
   }
 
   /** When the latest complete list began, in monotonic milliseconds. */
@@ -89,11 +60,6 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.hidden;
   }
 
-  /** Whether the latest complete list had unreadable rows. Such a list does not tell which remotes are gone. */
-  get hadUnreadable(): boolean {
-    return this.#hadUnreadable;
-  }
-
   async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
     if (this.listedAt === undefined) await this.listed(0, request);
     return this.cached(id) ?? this.read(id, request);
@@ -106,7 +72,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     try {
       const remote = await this.#singles.read(id, (onAnswer) => this.#get(id, request, onAnswer));
       keyProof.recordSeenIDs([remote.id]);
-      this.#marks?.ofRead(remote, startedAt >= (this.listedAt ?? 0));
+      this.marks?.ofRead(remote, startedAt >= (this.listedAt ?? 0));
       this.#singles.keep(id, () => {
         this.#inventory.recordRead(remote, startedAt);
         this.#showMetadata(remote);
@@ -125,7 +91,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
 
   async #get(id: string, request: RequestOptions, onAnswer: Reading["onAnswer"]): Promise<Remote> {
     const read = (options: CallOptions) => this.#options.client.get(this.resource, id, { ...options, onAnswer });
-    return this.#withoutSecrets(await this.#calls.read(read, request));
+    return withoutSecrets(await this.#calls.read(read, request), this.resource.secrets);
   }
 
   /** Like `read`. Callers share an answer to a request that began at `since` (monotonic milliseconds) or later. */
@@ -156,25 +122,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.get(id, request);
   }
 
-  /**
-   * Resolves when the cache holds a list that began at `since` (monotonic milliseconds) or later, and after the last
-   * `invalidateList`. Callers share a list that is under way.
-   */
-  async listed(since: number, request: ListRequest): Promise<void> {
-    const from = Math.max(since, this.#inventory.listInvalidatedAt);
-    while (this.listedAt === undefined || this.listedAt < from) {
-      // The list under way began too early to count, whether it fails or not.
-      if (this.#listing && this.#listing.startedAt < from)
-        await this.#calls.waitFor(Promise.allSettled([this.#listing.done]), request, since);
-      this.#listing ??= this.#readList(request.lane);
-      await this.#calls.waitFor(this.#listing.done, request, since);
-    }
-  }
-
-  /** Like `listed`, but a first list with several pages does not count alone: a second list follows. */
-  async listedSurely(since: number, request: ListRequest): Promise<void> {
-    await this.listed(since, request);
-    if (this.#inventory.hasOneList) await this.#listAgain(request);
+  listed(since: number, request: ListRequest): Promise<void> {
+    return this.list.listed(since, request);
   }
 
   async search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined> {
@@ -182,7 +131,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     await this.listed(from, request);
     let found = await this.#findExisting(find, request);
     while (!found && !this.#inventory.provesAbsence(from)) {
-      await this.#listAgain(request);
+      await this.list.listedAgain(request);
       found = await this.#findExisting(find, request);
     }
     return found;
@@ -195,15 +144,6 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       if (!found || this.cached(found.id)) return found;
       const read = await this.read(found.id, request);
       if (read) return read;
-    }
-  }
-
-  /** Resolves after one more list. Callers share it. */
-  async #listAgain(request: ListRequest): Promise<void> {
-    const { lists } = this.#inventory;
-    while (this.#inventory.lists === lists) {
-      this.#listing ??= this.#readList(request.lane);
-      await this.#calls.waitFor(this.#listing.done, request);
     }
   }
 
@@ -221,19 +161,6 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#calls.admitChange(request);
   }
 
-  /**
-   * Reads the list until it shows that the key is one of this account. The inventory does not change. The pages of a list
-   * that is under way may prove the key as well, so they come first.
-   */
-  async proveKey(request: RequestOptions): Promise<void> {
-    const { keyProof } = this.#options;
-    while (this.#nextPage && !keyProof.isProved) await this.#calls.waitFor(this.#nextPage.promise, request);
-    if (keyProof.isProved) return;
-    await this.#room.readOnce(this.#title, async (reading) => {
-      for await (const _ of this.#pages(request, reading)) if (keyProof.isProved) return;
-    });
-  }
-
   /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
   async proveKeyBy(id: string, request: RequestOptions): Promise<void> {
     const { keyProof } = this.#options;
@@ -245,34 +172,6 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     }
   }
 
-  /** The pages of a list. The ids of each page are reported to the proof of the key. */
-  async *#pages(request: RequestOptions, { onAnswer }: Reading): AsyncGenerator<Page<Remote>> {
-    const { client, keyProof } = this.#options;
-    const pages = client.list(this.resource, { ...this.#calls.callOptions(request.signal), onAnswer });
-    for (let last = false; !last; ) {
-      const { value } = await this.#calls.read(() => pages.next(), request);
-      const page = value as Page<Remote>;
-      last = page.last;
-      keyProof.recordSeenIDs(page.rows.map(({ id }) => id));
-      yield page;
-    }
-  }
-
-  /** Like `#pages`, for the list under way: `proveKey` waits for them. */
-  async *#sharedPages(request: RequestOptions, reading: Reading): AsyncGenerator<Page<Remote>> {
-    this.#nextPage = Promise.withResolvers();
-    try {
-      for await (const page of this.#pages(request, reading)) {
-        this.#nextPage.resolve();
-        this.#nextPage = Promise.withResolvers();
-        yield page;
-      }
-    } finally {
-      this.#nextPage.resolve();
-      this.#nextPage = undefined;
-    }
-  }
-
   update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
     const confidential = isConfidential(Object.keys(body), request);
     return this.#recordAnswer(
@@ -281,13 +180,6 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
         request,
       ),
     );
-  }
-
-  /** Sends one harmless request, to see whether the service answers and accepts the key. */
-  async probe(request: RequestOptions): Promise<void> {
-    const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
-    await this.#calls.read(() => pages.next(), { ...request, isProbe: true });
-    await pages.return();
   }
 
   async delete(id: string, request: RequestOptions): Promise<boolean> {
@@ -304,7 +196,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
 
   /** A list that began before this time is out of date. */
   invalidateList(at: number = this.#now()): void {
-    this.#inventory.invalidateList(Math.max(at, this.#inventory.listInvalidatedAt));
+    this.#inventory.invalidateList(at);
   }
 
   /**
@@ -313,7 +205,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
    */
   learn(id: string, after: Remote | undefined): void {
     if (this.cached(id) === undefined) {
-      if (this.#listing) this.invalidateList();
+      if (this.list.isUnderWay) this.invalidateList();
       if (after) this.#inventory.recordReported(id, this.#now());
     } else if (after) this.#inventory.recordWrite(after, this.#now());
     else this.#inventory.recordDeleted(id, this.#now());
@@ -358,51 +250,21 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.markedFor(object);
   }
 
-  get #title(): string {
-    return `the list of each ${this.resource.title}`;
-  }
-
   #now = (): number => this.#options.clock.now();
 
-  #readList(lane: Lane): { startedAt: number; done: Promise<void> } {
-    const startedAt = this.#now();
-    const request = { lane, signal: this.#options.signal };
-    const done = this.#room
-      .read(this.#list, this.#title, (reading) => this.#readAll(startedAt, request, reading))
-      .catch(failList(this.#options))
-      .finally(() => {
-        this.#listing = undefined;
-      });
-    return { startedAt, done };
-  }
-
-  async #readAll(startedAt: number, request: RequestOptions, reading: Reading): Promise<void> {
-    const { keyProof } = this.#options;
-    if (keyProof.problem) await keyProof.ensure();
-    const remotes: Remote[] = [];
-    const unreadable = new Set<string>();
-    let [hadUnreadable, pages] = [false, 0];
-    for await (const page of this.#sharedPages(request, reading)) {
-      pages += 1;
-      reading.add(page.rows);
-      remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
-      for (const { id } of page.problems) if (id) unreadable.add(id);
-      hadUnreadable ||= page.problems.length > 0;
-    }
-    await keyProof.ensure(this.resource);
-    this.#hadUnreadable = hadUnreadable;
-    const rows = this.#marks?.ofList(remotes, (id) => this.cached(id)) ?? remotes;
-    const delta = this.#inventory.recordList(rows, startedAt, { unreadable, pages });
+  #recordList(remotes: readonly Remote[], startedAt: number, properties: ListProperties): void {
+    const rows = this.marks?.ofList(remotes, (id) => this.cached(id)) ?? remotes;
+    const delta = this.#inventory.recordList(rows, startedAt, properties);
     // What lists leave out stays as it was read.
-    const isListed = (id: string) => this.#inventory.seenAt(id) === startedAt && !this.hidesMarks;
+    const isListed = (id: string) => this.#inventory.seenAt(id) === startedAt && !this.marks?.areHidden;
     for (const id of this.#singles.ids) if (isListed(id)) this.#singles.drop(id);
     this.#options.onListDelta?.(delta);
   }
 
   async #recordAnswer(answer: Promise<Remote>): Promise<Remote> {
     const remote = await answer;
-    this.#marks?.ofWrite(remote);
-    this.#recordWrite(this.#withoutSecrets(remote));
+    this.marks?.ofWrite(remote);
+    this.#recordWrite(withoutSecrets(remote, this.resource.secrets));
     return remote;
   }
 
@@ -410,16 +272,13 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   #showMetadata({ id, metadata }: Remote): void {
     const known = this.cached(id);
     const at = this.#inventory.seenAt(id);
-    if (!this.hidesMarks || metadata === undefined || at === undefined || known?.["metadata"] !== undefined) return;
+    if (!this.marks?.areHidden || metadata === undefined || at === undefined || known?.["metadata"] !== undefined)
+      return;
     this.#inventory.recordRead({ ...known, id, metadata }, at);
   }
 
   #recordWrite(remote: Remote): void {
     this.#singles.keep(remote.id, () => this.#inventory.recordWrite(remote, this.#now()));
     this.#options.onOwnChange?.(remote.id, remote);
-  }
-
-  #withoutSecrets(remote: Remote): Remote {
-    return this.resource.secrets.length > 0 ? (withoutSecrets(remote, this.resource.secrets) as Remote) : remote;
   }
 }

@@ -14,6 +14,12 @@ export interface ListDelta {
   absent: string[];
 }
 
+export interface ListProperties {
+  /** Ids of listed remotes that could not be parsed. What is known of them stays as it is. */
+  unreadable: ReadonlySet<string>;
+  pages: number;
+}
+
 interface Removal {
   at: number;
   /** True when this process deleted it, false when a read found it gone. */
@@ -148,7 +154,7 @@ export class Inventory {
 
   /** Call it when remotes may have changed before `at` and no answer showed the change. */
   invalidateList(at: number): void {
-    this.#listInvalidatedAt = at;
+    this.#listInvalidatedAt = Math.max(at, this.#listInvalidatedAt);
   }
 
   /**
@@ -160,11 +166,10 @@ export class Inventory {
     this.#remove(id, { at, deleted: false });
   }
 
-  /** `unreadable`: ids of listed remotes that could not be parsed. What is known of them stays as it is. */
   recordList(
     remotes: readonly Remote[],
     startedAt: number,
-    { unreadable = new Set(), pages = 1 }: { unreadable?: ReadonlySet<string>; pages?: number } = {},
+    { unreadable = new Set(), pages = 1 }: Partial<ListProperties> = {},
   ): ListDelta {
     if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
     this.#hadOnePage = pages === 1;

@@ -159,7 +159,7 @@ export class Modules implements UpdatableRemotes {
   }
 
   #record(id: string, member: string, answer: Answer | null, at = this.#options.clock.now()): void {
-    const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
+    const value = withoutSecrets(answer, this.#moduleOf(member).secrets);
     const seen = this.#seen.get(id) ?? new Map<string, SeenModule>();
     this.#seen.set(id, seen);
     const known = seen.get(member);

@@ -166,9 +166,13 @@ export class Calls {
 }
 
 /** The answer without members of these names, at any depth. Services return secrets, and no cache may contain one. */
-export function withoutSecrets(value: unknown, names: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, names));
+export function withoutSecrets<T>(value: T, names: readonly string[]): T {
+  return names.length > 0 ? (without(value, names) as T) : value;
+}
+
+function without(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => without(item, names));
   if (typeof value !== "object" || value === null) return value;
   const kept = Object.entries(value).filter(([name]) => !names.includes(name));
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutSecrets(member, names)]));
+  return Object.fromEntries(kept.map(([name, member]) => [name, without(member, names)]));
 }

@@ -143,7 +143,7 @@ async function checkKey(
 /** Several reconciles may share this probe, so the signal of one reconcile must not end it. */
 async function probe(account: Account): Promise<void> {
   try {
-    await account.collection(ipPolicies).probe({ lane: "sync", signal: account.signal });
+    await account.collection(ipPolicies).list.probe({ lane: "sync", signal: account.signal });
   } catch (error) {
     // The service accepts a key that has no permission to list these.
     if (!isForbidden(error) && !isUnauthorized(error)) throw error;

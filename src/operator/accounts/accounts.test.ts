@@ -19,10 +19,8 @@ function object(accountRef?: string, status?: Status, more: Partial<ManagedObjec
   };
 }
 
-/** With what its annotation says, as if the operator had written it. */
-
 const probe = (account: Account) =>
-  account.collection(ipPolicies).probe({ lane: "edit", signal: new AbortController().signal });
+  account.collection(ipPolicies).list.probe({ lane: "edit", signal: new AbortController().signal });
 
 /** A scene with an account whose key the service accepts. */
 async function given(name = "a"): Promise<AccountScene> {
@@ -310,7 +308,7 @@ describe("isAccountOrphaned", () => {
     for (const resource of [ipPolicies, reservedDomains])
       await account
         .collection(resource)
-        .probe(request)
+        .list.probe(request)
         .catch(() => {});
   };
   const isAccountOrphaned = (scene: AccountScene) =>

@@ -52,7 +52,7 @@ async function rotate(scene: AccountScene, name: string, key: string): Promise<v
 }
 
 const probe = (account: Account) =>
-  account.collection(ipPolicies).probe({ lane: "edit", signal: new AbortController().signal });
+  account.collection(ipPolicies).list.probe({ lane: "edit", signal: new AbortController().signal });
 
 const list = (account: Account) => account.collection(ipPolicies).listed(0, { lane: "edit" });
 

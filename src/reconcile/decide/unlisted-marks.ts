@@ -25,13 +25,14 @@ export async function readUnlistedMarks(
   mayBeOurs: (remote: Remote) => boolean,
 ): Promise<void> {
   const collection = collectionOf(context);
-  if (!collection?.hidesMarks) return;
-  const unknown = all().filter((remote) => collection.isMarkUnknown(remote.id) && mayBeOurs(remote));
+  if (!collection?.marks?.areHidden) return;
+  const { marks } = collection;
+  const unknown = all().filter((remote) => marks.isUnknown(remote.id) && mayBeOurs(remote));
   if (unknown.length === 0) return;
   const ids = [...witnessOf(context, collection), ...unknown.slice(0, MOST_READ).map(({ id }) => id)];
   const since = collection.listedAt ?? 0;
   await Promise.all(ids.map((id) => collection.readSince(id, since, requestOptions(context))));
-  const left = unknown.filter(({ id }) => collection.isMarkUnknown(id)).length;
+  const left = unknown.filter(({ id }) => marks.isUnknown(id)).length;
   if (unknown.length <= MOST_READ || left === 0) return;
   throw marksUnlisted({ left, title: context.kind.resource.title }, { afterSeconds: AGAIN_SECONDS });
 }
@@ -41,14 +42,15 @@ export async function readUnlistedMarks(
  * list has left the metadata out. Then answers without metadata prove nothing about the other remotes, however many.
  */
 function witnessOf({ cluster, kind, object }: ReconcileContext, collection: Collection): string[] {
-  if (collection.surelyHidesMarks) return [];
-  const isUnknown = (id: string) => collection.isMarkUnknown(id) && collection.cached(id) !== undefined;
+  const { marks } = collection;
+  if (marks?.areSurelyHidden) return [];
+  const isUnknown = (id: string) => marks?.isUnknown(id) === true && collection.cached(id) !== undefined;
   return cluster.remoteIDsBeside(kind, object).filter(isUnknown).slice(0, 1);
 }
 
 /** Whether it is known whose mark a remote has, or that it has none. Somebody may have marked it since. */
 export const isMarkKnown = (context: ReconcileContext, id: string): boolean =>
-  collectionOf(context)?.isMarkUnknown(id) !== true;
+  collectionOf(context)?.marks?.isUnknown(id) !== true;
 
 /**
  * Call it before a decision relies on the owner mark of a remote. Reads the remote if the latest list does not show the
@@ -56,7 +58,7 @@ export const isMarkKnown = (context: ReconcileContext, id: string): boolean =>
  */
 export async function readMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);
-  if (collection?.isMarkStale(id)) await collection.readSince(id, collection.listedAt ?? 0, requestOptions(context));
+  if (collection?.marks?.isStale(id)) await collection.readSince(id, collection.listedAt ?? 0, requestOptions(context));
 }
 
 /**
@@ -66,7 +68,7 @@ export async function readMark(context: ReconcileContext, id: string): Promise<v
  */
 export async function refuseNewForeignMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);
-  const mayBeMarked = collection?.cached(id) !== undefined && collection.isMarkStale(id);
+  const mayBeMarked = collection?.cached(id) !== undefined && collection.marks?.isStale(id);
   if (mayBeMarked) await collection.read(id, requestOptions(context));
   // A GET that confirmed drift may have shown it as well.
   if (isKnownForeign(context, id)) throw new Outdated(`${id} belongs to somebody else by now`);

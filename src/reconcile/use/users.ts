@@ -161,7 +161,7 @@ async function listCollection(context: ReconcileContext, target: Target, kind: K
   if (collection.listedAt === undefined)
     await collection.listed(account.deletionBurst.beganAt, requestOptions(context));
   const before = cachedUsers(context, target, kind);
-  await collection.listedSurely(account.deletionBurst.beganAt, requestOptions(context));
+  await collection.list.listedSurely(account.deletionBurst.beganAt, requestOptions(context));
   // A list may skip a remote, for example when others are deleted between two of its pages. Only a 404 proves that it
   // is gone.
   const absent = before.flatMap(({ id = "" }) => (collection.isMissing(id) ? [id] : []));
@@ -169,7 +169,7 @@ async function listCollection(context: ReconcileContext, target: Target, kind: K
   const { remotes, areAllSeen } = await completed(context, kind, target.kind);
   return {
     users: usersAmong(context, target, kind, remotes),
-    unseen: collection.hadUnreadable || !areAllSeen ? [{ kind, why: "unreadable" }] : [],
+    unseen: collection.list.hadUnreadable || !areAllSeen ? [{ kind, why: "unreadable" }] : [],
   };
 }
 
