@@ -59,12 +59,9 @@ export class Failures {
   }
 
   /** The last failure of an object in this account, until it succeeds. */
-  of(record: ObjectRecord): Failure | undefined {
-    return this.#attemptOf(record);
+  of({ failed }: ObjectRecord): FailedAttempt | undefined {
+    return failed?.failures === this ? failed : undefined;
   }
-
-  #attemptOf = ({ failed }: ObjectRecord): FailedAttempt | undefined =>
-    failed?.failures === this ? failed : undefined;
 
   /** Call it before an object is tried in this account. Its failure in another one no longer matters. */
   begin(record: ObjectRecord): void {
@@ -73,7 +70,7 @@ export class Failures {
 
   /** Seconds until the object may be tried again. */
   secondsLeft(record: ObjectRecord): number {
-    const attempt = this.#attemptOf(record);
+    const attempt = this.of(record);
     if (!attempt) return 0;
     return Math.max((attempt.until - this.#now()) / 1000, this.#turns(attempt)?.secondsLeft ?? 0, 0);
   }
@@ -84,7 +81,7 @@ export class Failures {
    * such changes there are.
    */
   retrySooner(record: ObjectRecord): void {
-    const attempt = this.#attemptOf(record);
+    const attempt = this.of(record);
     if (!attempt) return;
     const further = attempt.count - UNDELAYED_FAILURES;
     const delay = further > 0 ? delayAfter({ ...FAILED, jitter: 0 }, further - 1, this.#random) : 0;
@@ -93,13 +90,13 @@ export class Failures {
 
   /** Call it right before the object is tried. The other objects that failed on the same route wait for their turn. */
   recordAttempt(record: ObjectRecord): void {
-    const attempt = this.#attemptOf(record);
+    const attempt = this.of(record);
     if (attempt) this.#turns(attempt)?.begin();
   }
 
   failed(record: ObjectRecord, failure: Failure): void {
     this.begin(record);
-    const before = this.#remove(record);
+    const before = this.forget(record);
     if (record.isEnded) return;
     const { cause, error } = failure;
     const route = `${cause.method} ${cause.route}`;
@@ -115,7 +112,7 @@ export class Failures {
 
   /** Forgets the failures of the object. Other objects that failed on the same route are released. */
   succeeded(record: ObjectRecord): void {
-    const attempt = this.#remove(record);
+    const attempt = this.forget(record);
     const route = attempt && this.#routes.get(attempt.route);
     // A success says nothing about failures after the last release if this object had failed before that release.
     if (!route || attempt.at <= route.releasedAt) return;
@@ -142,13 +139,9 @@ export class Failures {
     this.#release((attempt) => attempt.at >= at);
   }
 
-  /** The object has ended, or failed in another account since. */
-  forget(record: ObjectRecord): void {
-    this.#remove(record);
-  }
-
-  #remove(record: ObjectRecord): FailedAttempt | undefined {
-    const attempt = this.#attemptOf(record);
+  /** Call it when the object has ended, or failed in another account since. Returns its failure, if there was one. */
+  forget(record: ObjectRecord): FailedAttempt | undefined {
+    const attempt = this.of(record);
     if (!attempt) return undefined;
     record.failed = undefined;
     this.#failed.delete(record);

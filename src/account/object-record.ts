@@ -220,8 +220,8 @@ export class ObjectRecord {
 
   #recall(id: string, retryAt: string): RefusedMark {
     const { clock } = this.#options;
-    const leftMs = (Date.parse(retryAt) || 0) - clock.date().getTime();
-    const tryAt = clock.now() + Math.min(leftMs, REFUSED_DELAYS.cap * 1000);
+    const remainingMs = (Date.parse(retryAt) || 0) - clock.date().getTime();
+    const tryAt = clock.now() + Math.min(remainingMs, REFUSED_DELAYS.cap * 1000);
     return { id, refusals: MANY, isRecalled: true, tryAt };
   }
 }

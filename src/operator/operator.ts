@@ -7,8 +7,8 @@ import { keyOf } from "../runtime/object.ts";
 import { selects } from "../schema/label-selector.ts";
 import { createSessions, namespaceOf, type Sessions } from "../sessions/sessions.ts";
 import { AccountParts, isListed } from "./account-parts.ts";
+import type { AccountObject } from "./accounts/account-objects.ts";
 import type { Accounts } from "./accounts/accounts.ts";
-import type { AccountObject } from "./accounts/all-credentials.ts";
 import { probe } from "./accounts/prober.ts";
 import { RecordChecker } from "./dns/record-checker.ts";
 import { resolverFor } from "./dns/resolver.ts";
@@ -92,7 +92,7 @@ export function createOperator(given: OperatorOptions): Operator {
       signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
       await Promise.all([
         resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal),
-        probe({ accounts, readOwnKey: accounts.readOwnKey, clock }, signal),
+        probe({ accounts, clock }, signal),
         watches.rights.background(signal),
         sessions.background(signal),
       ]);

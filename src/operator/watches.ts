@@ -3,7 +3,7 @@ import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { type ManagedObject, typeOf } from "../objects/object.ts";
 import { Informer } from "../runtime/cache/informer.ts";
 import { namespaceOf } from "../sessions/sessions.ts";
-import type { AccountObject } from "./accounts/all-credentials.ts";
+import type { AccountObject } from "./accounts/account-objects.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";

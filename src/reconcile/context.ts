@@ -265,7 +265,7 @@ export const secondsUntilMark = ({ account, record, object, kind, owner }: Recon
 export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
 
 /** The time by the clock of the service, in epoch milliseconds. For comparison with times that the service sets. */
-export const serviceNow = ({ account }: Pick<ReconcileContext, "account">): number => account.serviceTime.now();
+export const serviceNow = ({ account }: Pick<ReconcileContext, "account">): number => account.serviceTime.epochMs;
 
 /** Spec fields that this object had set in the account before this reconcile sent anything. */
 export const appliedOf = ({ state, object }: ReconcileContext): readonly string[] =>

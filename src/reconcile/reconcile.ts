@@ -311,7 +311,7 @@ async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desire
 async function report(context: ReconcileContext, outcome: Outcome): Promise<void> {
   const { object: before, cluster, kind, state } = context;
   // An object may have no account. Then its certificate is judged by the clock of this process.
-  const serviceTime = accountOf(context)?.serviceTime.now();
+  const serviceTime = accountOf(context)?.serviceTime.epochMs;
   const status = nextStatus(context, outcome, now(context), serviceTime);
   state.reported = status;
   if (!isSameStatus(before.status, status) && !(await cluster.writeStatus(kind, before, status)) && state.sent)

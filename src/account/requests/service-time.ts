@@ -33,8 +33,8 @@ export class ServiceTime {
     if (this.#beginnings.length > SAMPLES) this.#beginnings.shift();
   }
 
-  /** Epoch milliseconds. Uses the clock of this process until the service has answered. */
-  now(): number {
+  /** The time now. Uses the clock of this process until the service has answered. */
+  get epochMs(): number {
     const [latest, second = latest] = this.#beginnings.toSorted((a, b) => b - a);
     return second === undefined ? this.#clock.date().getTime() : Math.round(second + this.#clock.now());
   }

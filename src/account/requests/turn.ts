@@ -17,10 +17,10 @@ export class Turn {
   /**
    * - `none`: no request was sent or asked for yet.
    * - `asked`: the first request waits for the budget.
-   * - `held`: a request may be sent at once.
+   * - `reserved`: a request may be sent at once.
    * - `begun`: a request was sent. Further requests go first, so that the reconcile ends soon.
    */
-  state: "none" | "asked" | "held" | "begun" = "none";
+  state: "none" | "asked" | "reserved" | "begun" = "none";
 
   constructor(record: ObjectRecord, clock: Clock) {
     this.record = record;

@@ -261,9 +261,9 @@ describe("a reconcile that has sent a request", () => {
   });
 });
 
-it("a held request is used by the next request, and given back when none is sent", async () => {
+it("a reserved request is used by the next request, and given back when none is sent", async () => {
   const turn = new Turn(recordOf("a"), clock);
-  await turns.hold({ turn, lane: "edit", signal });
+  await turns.reserve({ turn, lane: "edit", signal });
   for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
   let isOtherSent = false;
   void budget.acquire("edit").then(() => {
@@ -275,16 +275,16 @@ it("a held request is used by the next request, and given back when none is sent
   expect(isOtherSent).toBe(true);
   const unused = new Turn(recordOf("b"), clock);
   await clock.advance(1000);
-  await turns.hold({ turn: unused, lane: "edit", signal });
+  await turns.reserve({ turn: unused, lane: "edit", signal });
   expect(tokens()).toBe(0);
   turns.end(unused);
   expect(tokens()).toBe(1);
 });
 
-it("a held request takes no token when the reconcile was aborted already", async () => {
+it("a reserved request takes no token when the reconcile was aborted already", async () => {
   const reason = new Error("stopped");
   const turn = new Turn(recordOf("a"), clock);
-  await expect(turns.hold({ turn, lane: "edit", signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  await expect(turns.reserve({ turn, lane: "edit", signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(tokens()).toBe(12);
 });
 
@@ -299,9 +299,9 @@ it("a reconcile whose first request was not sent waits like any other before the
   expect(await next).toBeInstanceOf(Postponed);
 });
 
-it("a held request waits like any other when the service asks for a pause before it is sent", async () => {
+it("a reserved request waits like any other when the service asks for a pause before it is sent", async () => {
   const turn = new Turn(recordOf("a"), clock);
-  await turns.hold({ turn, lane: "edit", signal });
+  await turns.reserve({ turn, lane: "edit", signal });
   budget.pauseAfter429(60);
   let ended: unknown;
   void turns.acquire({ turn, lane: "edit", signal }).then(
@@ -316,9 +316,9 @@ it("a held request waits like any other when the service asks for a pause before
   expect(ended).toBeInstanceOf(Postponed);
 });
 
-it("a held request is given back when the reconcile is postponed for another wait", async () => {
+it("a reserved request is given back when the reconcile is postponed for another wait", async () => {
   const turn = new Turn(recordOf("a"), clock);
-  await turns.hold({ turn, lane: "edit", signal });
+  await turns.reserve({ turn, lane: "edit", signal });
   turns.pause(turn, Promise.resolve());
   expect(tokens()).toBe(12);
 });

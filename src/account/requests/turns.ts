@@ -42,14 +42,14 @@ export class Turns {
     const { turn, lane, signal } = asking;
     if (!turn) return this.budget.acquire(lane, signal);
     // The service may have asked for a pause since the place was granted.
-    if (turn.state === "held" && this.budget.isPaused) this.#giveBack(turn);
-    if (turn.state === "none") await this.hold(asking);
-    else if (turn.state !== "held") await this.#goOn(turn, asking);
+    if (turn.state === "reserved" && this.budget.isPaused) this.#giveBack(turn);
+    if (turn.state === "none") await this.reserve(asking);
+    else if (turn.state !== "reserved") await this.#goOn(turn, asking);
     turn.state = "begun";
   }
 
   /** Like `acquire`, but sends nothing: the next request of the reconcile may be sent at once. */
-  async hold({ turn, lane, signal }: Asking): Promise<void> {
+  async reserve({ turn, lane, signal }: Asking): Promise<void> {
     if (turn?.state !== "none") return;
     const { record } = turn;
     turn.state = "asked";
@@ -61,7 +61,7 @@ export class Turns {
       place.expiry?.clear();
       if (record.place === place) record.place = undefined;
     }
-    turn.state = "held";
+    turn.state = "reserved";
   }
 
   /** Call it when the request was not sent. The reconcile may have to wait again before its next request. */
@@ -98,14 +98,14 @@ export class Turns {
   }
 
   #giveBack(turn: Turn): void {
-    if (turn.state === "held") this.budget.refund();
+    if (turn.state === "reserved") this.budget.refund();
     turn.state = "none";
   }
 
   async #goOn(turn: Turn, { lane, signal }: Asking): Promise<void> {
     signal.throwIfAborted();
-    const left = new AbortController();
-    const acquired = this.budget.acquire(lane, left.signal, "begun");
+    const abort = new AbortController();
+    const acquired = this.budget.acquire(lane, abort.signal, "begun");
     try {
       await waitFor(acquired, { signal, turn }, () => this.budget.isPaused);
     } catch (error) {
@@ -114,7 +114,7 @@ export class Turns {
         () => this.budget.refund(),
         () => undefined,
       );
-      left.abort(error);
+      abort.abort(error);
       throw error instanceof Postponed ? new Postponed(this.#placeOf(turn.record, lane).granted) : error;
     }
   }
@@ -123,8 +123,8 @@ export class Turns {
     const known = record.place as OwnPlace | undefined;
     if (known?.turns === this && (known.isGranted || known.lane === lane)) return known;
     known?.leave();
-    const left = new AbortController();
-    const granted = this.budget.acquire(lane, left.signal);
+    const abort = new AbortController();
+    const granted = this.budget.acquire(lane, abort.signal);
     const place: OwnPlace = {
       turns: this,
       lane,
@@ -134,7 +134,7 @@ export class Turns {
         if (record.place === place) record.place = undefined;
         place.expiry?.clear();
         if (place.isGranted) this.budget.refund();
-        else left.abort(new Outdated("The object does not wait any longer"));
+        else abort.abort(new Outdated("The object does not wait any longer"));
       },
     };
     record.place = place;

@@ -2,7 +2,8 @@ import type { Account } from "../../account/account.ts";
 import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { reconcileRequestedAt } from "../../objects/object.ts";
 import { Postponed } from "../../objects/reconcile-error.ts";
-import type { AccountObject, AllCredentials } from "./all-credentials.ts";
+import type { AccountObject } from "./account-objects.ts";
+import type { AllCredentials } from "./all-credentials.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** The checks of GatewayAccounts by their reconciles: whether each key works, and whom one answer serves. */

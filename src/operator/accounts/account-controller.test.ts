@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AccountScene, type SceneOptions } from "../../../test/fakes/operator/account-scene.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import type { AccountObject } from "./all-credentials.ts";
+import type { AccountObject } from "./account-objects.ts";
 
 /** An account whose key the service accepts, after its first reconcile. */
 async function settled(name = "a", options: SceneOptions = {}): Promise<AccountScene> {

@@ -31,8 +31,7 @@ import { keyOf } from "../../runtime/object.ts";
 import { timestamp } from "../../schema/time.ts";
 import { type AllowedHosts, allowedBaseURL, readAccountKey } from "../kubernetes/account-key.ts";
 import type { AccountChecks } from "./account-checks.ts";
-import type { AccountObjects } from "./account-objects.ts";
-import type { AccountObject } from "./all-credentials.ts";
+import type { AccountObject, AccountObjects } from "./account-objects.ts";
 
 interface AccountControllerOptions {
   checks: AccountChecks;
@@ -258,19 +257,19 @@ async function report(
 ): Promise<void> {
   const { metadata } = object;
   const baseURL = inUse(object, allowed);
-  const now = clock.date().getTime();
+  const epochMs = clock.date().getTime();
   const requested = checks.isAnswered(object) ? reconcileRequestedAt(object) : undefined;
   // Objects, or this reconcile, may have written to the status since it was read.
   await objects.writeStatus(object, (before) => {
     const ofCertificate =
       certificate === "unknown"
         ? (before?.conditions ?? []).filter(({ type }) => type === "CertificateReady")
-        : certificateConditions(certificate, now);
+        : certificateConditions(certificate, epochMs);
     const { baseURL: _, ...others } = before ?? {};
     const conditions = [
       ...[...conditionsOf(error, pauseEnd), ...unlistedConditions(unlisted), ...ofCertificate],
       ...annotationConditions(object),
-    ].map((draft) => toCondition({ metadata, status: before }, draft, now));
+    ].map((draft) => toCondition({ metadata, status: before }, draft, epochMs));
     const status: Status = {
       ...others,
       ...(baseURL !== undefined && { baseURL }),
@@ -316,11 +315,11 @@ const unlistedConditions = (problem: ReconcileError | undefined): ConditionDraft
   problem ? [{ type: "Synced", status: "False", reason: problem.reason, message: problem.message }] : [];
 
 /** Conditions for the end of a certificate that has no object of its own. */
-function certificateConditions(certificate: Exclude<LoneCertificate, "unknown">, now: number): ConditionDraft[] {
+function certificateConditions(certificate: Exclude<LoneCertificate, "unknown">, epochMs: number): ConditionDraft[] {
   if (certificate === "none") return [];
   const { kind, id, until } = certificate;
   const [type, end] = ["CertificateReady", timestamp(until)];
-  if (until <= now) {
+  if (until <= epochMs) {
     const message = `Replace ${kind} ${id}, which has no object and is served: the certificate ended at ${end}`;
     return [{ type, status: "False", reason: "CertificateExpired", message }];
   }

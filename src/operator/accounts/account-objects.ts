@@ -1,5 +1,5 @@
 import { GatewayAccount } from "../../kinds/gateway-account.ts";
-import { typeOf } from "../../objects/object.ts";
+import { type Status, typeOf } from "../../objects/object.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isNotFound } from "../../runtime/connection/errors.ts";
@@ -7,12 +7,20 @@ import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { FINALIZER } from "../../schema/contract.ts";
+import type { AccountKeyObject } from "../kubernetes/account-key.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import type { NamespaceRights } from "../kubernetes/namespace-rights.ts";
 import { secrets } from "../kubernetes/resource-types.ts";
 import { tellUnwritten } from "../kubernetes/unwritten-status.ts";
-import type { AccountObject } from "./all-credentials.ts";
 import { WriteTurns } from "./write-turns.ts";
+
+export interface AccountObject extends AccountKeyObject {
+  metadata: AccountKeyObject["metadata"] & { namespace: string; uid: string; generation: number };
+  spec: AccountKeyObject["spec"] & { tunnelSessions?: "Ignore" | "Mirror" };
+  status?: Pick<Status, "conditions"> & { baseURL?: string; secretName?: string; keyDigests?: string[] } & {
+    [field: string]: unknown;
+  };
+}
 
 /**
  * Writes GatewayAccounts and the finalizers of their Secrets. Throws the same errors as KubeCluster, and ignores a 404.

@@ -7,7 +7,7 @@ import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
-import type { AccountObject } from "./all-credentials.ts";
+import type { AccountObject } from "./account-objects.ts";
 
 function object(accountRef?: string, status?: Status, more: Partial<ManagedObject["metadata"]> = {}): ManagedObject {
   return {

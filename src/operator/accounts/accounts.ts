@@ -6,7 +6,8 @@ import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { AccountFigures } from "../kubernetes/account-figures.ts";
 import { AccountChecks } from "./account-checks.ts";
-import { type AccountObject, AllCredentials, type CredentialsOptions } from "./all-credentials.ts";
+import type { AccountObject } from "./account-objects.ts";
+import { AllCredentials, type CredentialsOptions } from "./all-credentials.ts";
 import { type Credentials, isOwn, labelOf } from "./credentials.ts";
 import { figuresOf } from "./figures.ts";
 import { ObjectAccounts } from "./object-accounts.ts";
@@ -109,7 +110,9 @@ export class Accounts {
   }
 
   /** Reads the operator's own key again. */
-  readOwnKey = (): Promise<string> => this.#shared.readKey(this.#credentials.own);
+  readOwnKey(): Promise<string> {
+    return this.#shared.readKey(this.#credentials.own);
+  }
 
   /** "" for the account of the operator's own credentials, else `namespace/name` of its first GatewayAccount. */
   labelOf(account: Account): string {

@@ -1,23 +1,15 @@
 import type { ObjectMemory } from "../../account/object-memory.ts";
 import { ListRoom } from "../../account/requests/list-room.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
-import type { Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
-import { type AccountKeyObject, allowedBaseURL, readAccountKey } from "../kubernetes/account-key.ts";
+import { allowedBaseURL, readAccountKey } from "../kubernetes/account-key.ts";
+import type { AccountObject } from "./account-objects.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
 import type { Credentials } from "./credentials.ts";
 import { type OpenAccountOptions, openAccount } from "./open-account.ts";
 import { SharedAccounts } from "./shared-accounts.ts";
-
-export interface AccountObject extends AccountKeyObject {
-  metadata: AccountKeyObject["metadata"] & { namespace: string; uid: string; generation: number };
-  spec: AccountKeyObject["spec"] & { tunnelSessions?: "Ignore" | "Mirror" };
-  status?: Pick<Status, "conditions"> & { baseURL?: string; secretName?: string; keyDigests?: string[] } & {
-    [field: string]: unknown;
-  };
-}
 
 export interface CredentialsOptions extends OpenAccountOptions {
   memory: ObjectMemory;
@@ -45,7 +37,7 @@ export class AllCredentials {
     this.#options = options;
     this.shared = new SharedAccounts({
       open: (credentials) => this.#open(credentials),
-      recorded: ({ key }) => options.recordedIn(key).size,
+      hasRecorded: ({ key }) => options.recordedIn(key).size > 0,
       recordOf: (credentials, apiKey) => options.keyRecords.recordOf(credentials, apiKey),
       onKeyChange: ({ key }) => options.onKeyChange(key),
     });

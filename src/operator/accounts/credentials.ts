@@ -37,26 +37,6 @@ export interface Credentials {
   searching?: Promise<void> | undefined;
 }
 
-/** Records, for the next process, which API keys lead to the account of the objects that have ids. */
-export interface KeyRecording {
-  /** A digest of the key. Without a secret of the operator it reveals nothing. */
-  recordOf(credentials: Pick<Credentials, "key" | "baseURL">, apiKey: string): string;
-  /** The record of a token that the service has shown once, by its digest. */
-  tokenRecordOf(digest: string): string;
-  has(credentials: Pick<Credentials, "key" | "uid">, record: string): Promise<boolean>;
-  /** Whether no key was ever recorded. */
-  isEmpty(credentials: Pick<Credentials, "key" | "uid">): Promise<boolean>;
-  /**
-   * Resolves when the record is written. `alone`: earlier records belong to another account and are removed. Throws a
-   * ReconcileError or Outdated.
-   */
-  add(
-    credentials: Pick<Credentials, "key" | "uid" | "record">,
-    record: string,
-    which: { alone: boolean },
-  ): Promise<void>;
-}
-
 /** An account of the service, and all credentials that lead to it. */
 export interface SharedAccount {
   readonly account: Account;

@@ -8,7 +8,7 @@ import { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { KubeError, KubeUnreachable } from "../../runtime/connection/errors.ts";
 import type { ObjectRef, ResourceType } from "../../runtime/object.ts";
-import type { AccountObject } from "./all-credentials.ts";
+import type { AccountObject } from "./account-objects.ts";
 import { DefaultAccounts } from "./default-accounts.ts";
 
 let clock: VirtualClock;

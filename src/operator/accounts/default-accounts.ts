@@ -8,7 +8,7 @@ import type { ResourceType } from "../../runtime/object.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
-import type { AccountObject } from "./all-credentials.ts";
+import type { AccountObject } from "./account-objects.ts";
 
 /**
  * How long an answer counts. A restored API server starts again with lower resourceVersions, so an older answer would

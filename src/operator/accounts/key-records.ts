@@ -6,9 +6,8 @@ import { isNotFound } from "../../runtime/connection/errors.ts";
 import { STATE_SECRET, secretAnnotations } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import { secrets } from "../kubernetes/resource-types.ts";
-import type { AccountObjects } from "./account-objects.ts";
-import type { AccountObject } from "./all-credentials.ts";
-import type { Credentials, KeyRecording } from "./credentials.ts";
+import type { AccountObject, AccountObjects } from "./account-objects.ts";
+import type { Credentials } from "./credentials.ts";
 import { WriteTurns } from "./write-turns.ts";
 
 /** 128 bits, as 22 characters of base64url. */
@@ -35,19 +34,20 @@ interface KeyRecordsOptions {
   protect: (object: AccountObject) => Promise<void>;
 }
 
-type Holder = Pick<Credentials, "key" | "uid">;
+/** Whose key is recorded: the operator's or that of a GatewayAccount. */
+type Owner = Pick<Credentials, "key" | "uid">;
 
 type Added = (known: readonly string[]) => string[] | undefined;
 
 /** `record`: that of the key that the credentials have now. */
-type Recorded = Pick<Credentials, "key" | "uid" | "record">;
+type OwnerNow = Owner & Pick<Credentials, "record">;
 
 /**
  * Stores which keys are proved: of a GatewayAccount in its status, of the operator's own credentials at the Secret with
  * the key for digests. A record is a digest made with that key, over base URL and GatewayAccount as well. So
  * nobody else can test a guess with it, or see that two namespaces have the same key.
  */
-export class KeyRecords implements KeyRecording {
+export class KeyRecords {
   readonly #options: KeyRecordsOptions;
   /** The records of the operator's own credentials, as last read or written. */
   #own: readonly string[] | undefined;
@@ -58,11 +58,13 @@ export class KeyRecords implements KeyRecording {
     this.#options = options;
   }
 
+  /** A digest of the key. Without a secret of the operator it reveals nothing. */
   recordOf({ key, baseURL }: Pick<Credentials, "key" | "baseURL">, apiKey: string): string {
     const whose = key === "" ? { installation: this.#options.installation } : { account: key };
     return this.#recordFor({ ...whose, baseURL, apiKey: apiKey.trim() });
   }
 
+  /** The record of a token that the service has shown once, by its digest. */
   tokenRecordOf(digest: string): string {
     return this.#recordFor({ token: digest });
   }
@@ -72,33 +74,35 @@ export class KeyRecords implements KeyRecording {
     return digest.subarray(0, RECORD_BYTES).toString("base64url");
   }
 
-  async has(holder: Holder, record: string): Promise<boolean> {
-    return (await this.#read(holder)).includes(record);
+  async has(owner: Owner, record: string): Promise<boolean> {
+    return (await this.#read(owner)).includes(record);
   }
 
-  async isEmpty(holder: Holder): Promise<boolean> {
-    return (await this.#read(holder)).length === 0;
+  /** Whether no key was ever recorded. */
+  async isEmpty(owner: Owner): Promise<boolean> {
+    return (await this.#read(owner)).length === 0;
   }
 
   /**
-   * Writes one record after the other. A key that is no longer in use is not recorded: a person may have confirmed the
-   * account of the next one since, and then the former one proves nothing any more.
+   * Resolves when the record is written. `alone`: earlier records belong to another account and are removed. Throws a
+   * ReconcileError or Outdated. Writes one record after the other. A key that is no longer in use is not recorded: a person
+   * may have confirmed the account of the next one since, and then the former one proves nothing any more.
    */
-  async add(holder: Recorded, record: string, which: { alone: boolean }): Promise<void> {
-    if (holder.record !== record) return;
+  async add(owner: OwnerNow, record: string, which: { alone: boolean }): Promise<void> {
+    if (owner.record !== record) return;
     /** The records with this one. Undefined: nothing has to be written. */
     const added = (known: readonly string[]): string[] | undefined => {
       const others = which.alone ? [] : known.filter((one) => one !== record).slice(1 - MOST_RECORDS);
       const isThere = known.includes(record) && others.length === known.length - 1;
-      return isThere || holder.record !== record ? undefined : [...others, record];
+      return isThere || owner.record !== record ? undefined : [...others, record];
     };
-    await (holder.key === "" ? this.#addOwn(added) : this.#addToStatus(holder, record, added));
+    await (owner.key === "" ? this.#addOwn(added) : this.#addToStatus(owner, record, added));
   }
 
-  async #addToStatus(holder: Holder, record: string, added: Added): Promise<void> {
-    const object = this.#accountObject(holder.key, holder.uid);
+  async #addToStatus(owner: Owner, record: string, added: Added): Promise<void> {
+    const object = this.#accountObject(owner.key, owner.uid);
     if (!object) throw new Outdated("the GatewayAccount is gone");
-    if (!(await this.has(holder, record))) await this.#options.protect(object);
+    if (!(await this.has(owner, record))) await this.#options.protect(object);
     const isThere = await this.#options.objects.writeStatus(object, (before) => {
       const keyDigests = added(before?.keyDigests ?? []);
       return keyDigests && { ...before, keyDigests };
@@ -116,7 +120,7 @@ export class KeyRecords implements KeyRecording {
     });
   }
 
-  async #read({ key, uid }: Holder): Promise<readonly string[]> {
+  async #read({ key, uid }: Owner): Promise<readonly string[]> {
     if (key !== "") return this.#accountObject(key, uid)?.status?.keyDigests ?? [];
     this.#own ??= (await this.#readOwn()).records;
     return this.#own;

@@ -2,8 +2,8 @@ import type { ManagedObject } from "../../objects/object.ts";
 import type { KeyUser, KnownKey } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import { keyOf, splitKey } from "../../runtime/object.ts";
+import type { AccountObject } from "./account-objects.ts";
 import type { Accounts } from "./accounts.ts";
-import type { AccountObject } from "./all-credentials.ts";
 
 interface KeyUsersOptions {
   accounts: Pick<Accounts, "usersOfKey" | "ofObjects">;

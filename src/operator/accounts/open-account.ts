@@ -15,7 +15,8 @@ import type { Clock } from "../../runtime/clock.ts";
 import { logOfReconcile } from "../../runtime/controller/controller.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
-import { type Credentials, isOwn, type KeyRecording, labelOf, type SharedAccount } from "./credentials.ts";
+import { type Credentials, isOwn, labelOf, type SharedAccount } from "./credentials.ts";
+import type { KeyRecords } from "./key-records.ts";
 
 export interface AccountMetrics {
   onExchange: (event: ExchangeEvent) => void;
@@ -41,7 +42,7 @@ export interface OpenAccountOptions {
    * none.
    */
   unreadIn: (key: string) => string | undefined;
-  keyRecords: KeyRecording;
+  keyRecords: KeyRecords;
   /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
   /**

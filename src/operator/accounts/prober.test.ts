@@ -38,7 +38,7 @@ it("probes each account when its probe is due, also while the service of another
   const all = [slow, failing, notDue].map(({ account }) => account);
   const own = notDue.account;
   const readOwnKey = () => Promise.reject(new Error("there is none"));
-  const probing = probe({ accounts: { all, own }, readOwnKey, clock }, stop.signal);
+  const probing = probe({ accounts: { all, own, readOwnKey }, clock }, stop.signal);
   await clock.advance(2500);
   expect([slow, failing, notDue].map(({ probes, rechecks }) => [probes, rechecks])).toEqual([
     [1, 0],
@@ -62,7 +62,7 @@ it("probes the operator's own account within a second when its key has come or c
     if (key === undefined) throw new Error("there is none");
     return key;
   };
-  const probing = probe({ accounts: { all: [own], own }, readOwnKey, clock }, stop.signal);
+  const probing = probe({ accounts: { all: [own], own, readOwnKey }, clock }, stop.signal);
   const probesAfter = async (next: string | undefined) => {
     key = next;
     await clock.advance(1100);

@@ -2,9 +2,12 @@ import type { Account } from "../../account/account.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 
 interface ProberOptions {
-  accounts: { readonly all: readonly Account[]; readonly own: Account };
-  /** The API key of the operator's own account, as it is now. Rejects while there is none. */
-  readOwnKey: () => Promise<string>;
+  accounts: {
+    readonly all: readonly Account[];
+    readonly own: Account;
+    /** The API key of the operator's own account, as it is now. Rejects while there is none. */
+    readOwnKey: () => Promise<string>;
+  };
   clock: Clock;
 }
 
@@ -16,9 +19,9 @@ const POLL_MS = 1000;
  * again, a refused key is accepted, or missing remotes are back. Objects that wait for this send no requests
  * themselves. The accounts are probed side by side, so that a service that hangs delays no other account.
  */
-export async function probe({ accounts, readOwnKey, clock }: ProberOptions, signal: AbortSignal): Promise<void> {
+export async function probe({ accounts, clock }: ProberOptions, signal: AbortSignal): Promise<void> {
   const probing = new Map<Account, Promise<void>>();
-  const followOwnKey = followKey(readOwnKey, () => accounts.own);
+  const followOwnKey = followKey(accounts);
   while (!signal.aborted) {
     await followOwnKey();
     for (const account of accounts.all) {
@@ -43,11 +46,11 @@ async function probeAccount(account: Account, signal: AbortSignal): Promise<void
  * Makes a probe due as soon as there is another key, which should not wait for the next probe. The key is polled,
  * because the kubelet replaces the file of a mounted Secret without a notice.
  */
-function followKey(read: () => Promise<string>, own: () => Pick<Account, "breaker">): () => Promise<void> {
+function followKey(accounts: ProberOptions["accounts"]): () => Promise<void> {
   let known: string | undefined;
   return async () => {
-    const key = await read().catch(() => undefined);
-    if (key !== undefined && key !== known) own().breaker.probeSoon();
+    const key = await accounts.readOwnKey().catch(() => undefined);
+    if (key !== undefined && key !== known) accounts.own.breaker.probeSoon();
     known = key;
   };
 }

@@ -10,8 +10,8 @@ import { type Credentials, isOwn, type SharedAccount } from "./credentials.ts";
 interface SharedAccountsOptions {
   /** Opens an account for these credentials alone. */
   open: (credentials: Credentials) => SharedAccount;
-  /** How many remotes objects have with these credentials. */
-  recorded: (credentials: Credentials) => number;
+  /** Whether objects have remotes with these credentials. */
+  hasRecorded: (credentials: Credentials) => boolean;
   /** The record of a key for the next process. */
   recordOf: (credentials: Credentials, apiKey: string) => string;
   /** Called when the credentials have another key than before. */
@@ -144,7 +144,7 @@ export class SharedAccounts {
   async #search(credentials: Credentials): Promise<void> {
     // Credentials never wait until others are proved: each set proves its key by its own recorded remotes.
     const { account, credentials: sharing } = credentials.shared;
-    if (account.keyProof.problem && sharing.size > 1 && !isOwn(credentials)) this.#leave(credentials);
+    if (account.keyProof.problem && sharing.size > 1 && !isOwn(credentials)) this.#separate(credentials);
     const target = this.#targetOf(credentials);
     const { digest } = credentials;
     if (!target || digest === undefined) return;
@@ -188,15 +188,15 @@ export class SharedAccounts {
     credentials.record = digest === undefined ? undefined : this.#options.recordOf(credentials, apiKey);
     const { shared } = credentials;
     const isAnother = digest !== undefined && shared.digest !== undefined && digest !== shared.digest;
-    if (isAnother || (digest === undefined && shared.credentials.size > 1)) this.#leave(credentials);
+    if (isAnother || (digest === undefined && shared.credentials.size > 1)) this.#separate(credentials);
     else setKey(shared, digest);
     if (!isFirst) this.#options.onKeyChange(credentials);
   }
 
   /** Gives the credentials an account of their own. */
-  #leave(credentials: Credentials): void {
+  #separate(credentials: Credentials): void {
     const { shared } = credentials;
-    if (this.#options.recorded(credentials) > 0)
+    if (this.#options.hasRecorded(credentials))
       for (const digest of shared.account.keyProof.proved) credentials.proved.add(digest);
     this.#enter(credentials, this.#open(credentials));
     credentials.shared.account.changedAt = shared.account.changedAt;

@@ -6,7 +6,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
-import type { AccountObject } from "./all-credentials.ts";
+import type { AccountObject } from "./account-objects.ts";
 
 /** An object of a GatewayAccount; without a name, of the default. */
 function objectOf(name?: string, status?: Status, metadata: Partial<ManagedObject["metadata"]> = {}): ManagedObject {

@@ -1,5 +1,5 @@
 import { conditionOf, isOrphan } from "../../objects/object.ts";
-import type { AccountObject } from "../accounts/all-credentials.ts";
+import type { AccountObject } from "../accounts/account-objects.ts";
 
 /** Whether objects that use the GatewayAccount may belong to another account after this change. */
 export const mayChangeAccount = (old: AccountObject, { metadata }: AccountObject): boolean =>

@@ -9,7 +9,7 @@ import type { Controller } from "../../runtime/controller/controller.ts";
 import { keyOf, splitKey } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
-import type { AccountObject } from "../accounts/all-credentials.ts";
+import type { AccountObject } from "../accounts/account-objects.ts";
 import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
 import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";

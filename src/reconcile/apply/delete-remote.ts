@@ -46,7 +46,7 @@ async function sendInTurn(context: ReconcileContext, permit: Permit, way: WayToD
   if (hasRecords(context) && way !== "replaced") await withdrawRecords(context, id, way === "leftover");
   // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
   // that turn.
-  await account.turns.hold(requestOptions(context));
+  await account.turns.reserve(requestOptions(context));
   waitForTurn(context, id);
   try {
     account.operations.tried(kind.resource, "delete");

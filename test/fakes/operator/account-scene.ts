@@ -12,9 +12,8 @@ import {
   protectAccount,
   reconcileAccount,
 } from "../../../src/operator/accounts/account-controller.ts";
-import { AccountObjects } from "../../../src/operator/accounts/account-objects.ts";
+import { type AccountObject, AccountObjects } from "../../../src/operator/accounts/account-objects.ts";
 import { Accounts } from "../../../src/operator/accounts/accounts.ts";
-import type { AccountObject } from "../../../src/operator/accounts/all-credentials.ts";
 import { KeyRecords } from "../../../src/operator/accounts/key-records.ts";
 import type { SecretValue } from "../../../src/reconcile/cluster.ts";
 import { Store } from "../../../src/runtime/cache/store.ts";
