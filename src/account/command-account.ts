@@ -1,6 +1,7 @@
 import { type ClientOptions, GatewayClient } from "../gateway/client.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { OPERATOR_NAME } from "../schema/contract.ts";
 import { Account } from "./account.ts";
 import { digestOf } from "./key-proof.ts";
 import type { ListRoom } from "./requests/list-room.ts";
@@ -10,14 +11,11 @@ export interface CommandAccountOptions {
   baseURL: string;
   apiKey: () => Promise<string>;
   proxies: ClientOptions["proxies"];
-  userAgent: string;
   clock: Clock;
   requestsPerMinute: number;
   requestSeconds: number;
   /** What the lists of the command may take. What it has read before, by the name of the resource, has the same place. */
   room: ListRoom;
-  /** Whether operations that the API page does not show are tried. */
-  undocumented: boolean;
   /** Deletes per minute. 0: no limit. */
   deletesPerMinute: number;
 }
@@ -33,18 +31,7 @@ export interface CommandAccount extends AsyncDisposable {
  * another account.
  */
 export function openForCommand(options: CommandAccountOptions): CommandAccount {
-  const {
-    apiKey,
-    baseURL,
-    proxies,
-    userAgent,
-    clock,
-    requestsPerMinute,
-    requestSeconds,
-    undocumented,
-    deletesPerMinute,
-    room,
-  } = options;
+  const { apiKey, baseURL, proxies, clock, requestsPerMinute, requestSeconds, deletesPerMinute, room } = options;
   const abort = new AbortController();
   let digest: string | undefined;
   let isAnother = false;
@@ -54,7 +41,7 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
   const client = new GatewayClient({
     baseURL,
     proxies,
-    userAgent,
+    userAgent: OPERATOR_NAME,
     apiKey: async () => {
       const key = await apiKey();
       isAnother ||= digest !== undefined && digestOf(key) !== digest;
@@ -69,7 +56,7 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
   const account: Account = new Account({
     client,
     clock,
-    undocumented,
+    undocumented: true,
     deletesPerMinute,
     room,
     sharesLists: true,

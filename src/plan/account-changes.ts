@@ -11,11 +11,11 @@ import { checkLeftover, deleteLeftover, isTurnAwaited, removeOwnerMark, userIDsI
 import type { ReconcileContext } from "../reconcile/context.ts";
 import type { DNS } from "../reconcile/dns.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { FINALIZER, OPERATOR_NAME } from "../schema/contract.ts";
+import { FINALIZER } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import { ClusterCopy } from "./cluster-copy.ts";
 
-export interface AccountChangesOptions extends Omit<CommandAccountOptions, "clock" | "userAgent" | "undocumented"> {
+export interface AccountChangesOptions extends Omit<CommandAccountOptions, "clock"> {
   kinds: readonly Kind[];
   /** The id of the cluster in owner marks. */
   clusterID: string;
@@ -56,7 +56,7 @@ export class AccountChanges implements AsyncDisposable {
     const resolver = resolverFor(options.dnsResolvers);
     this.#dns = new RecordChecker({ resolver, clock: systemClock, externalDNS: false, mayWrite: () => false });
     this.#memory = new ObjectMemory({ clock: systemClock, deadlineMs: options.requestSeconds * 1000 });
-    this.#opened = openForCommand({ ...options, clock: systemClock, userAgent: OPERATOR_NAME, undocumented: true });
+    this.#opened = openForCommand({ ...options, clock: systemClock });
   }
 
   /**
