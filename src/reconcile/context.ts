@@ -262,10 +262,10 @@ export const secondsUntilMark = ({ account, record, object, kind, owner }: Recon
   record.secondsUntilMark(object, id, ownerMark(owner), !account.operations.wasRefused(kind.resource, "update"));
 
 /** Calendar time in epoch milliseconds. For times that Kubernetes or people set. */
-export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
+export const epochMs = ({ clock }: ReconcileContext): number => clock.date().getTime();
 
 /** The time by the clock of the service, in epoch milliseconds. For comparison with times that the service sets. */
-export const serviceNow = ({ account }: Pick<ReconcileContext, "account">): number => account.serviceTime.epochMs;
+export const serviceEpochMs = ({ account }: Pick<ReconcileContext, "account">): number => account.serviceTime.epochMs;
 
 /** Spec fields that this object had set in the account before this reconcile sent anything. */
 export const appliedOf = ({ state, object }: ReconcileContext): readonly string[] =>

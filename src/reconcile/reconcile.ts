@@ -35,12 +35,12 @@ import {
   appliedOf,
   appliedSecretsOf,
   ensureAccountKnown,
+  epochMs,
   forgetOrigin,
   has,
-  now,
   type ReconcileContext,
   retiringOf,
-  serviceNow,
+  serviceEpochMs,
 } from "./context.ts";
 import { isHandedOver, releaseMessage } from "./decide/handover.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
@@ -297,7 +297,7 @@ async function ensureFinalizer(context: ReconcileContext): Promise<void> {
 /** Replaces a remote that expires soon, or whose value the service showed once and the Secret has lost. */
 async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
   const renewsAt = context.kind.renewsAt(remote, context.object.spec);
-  const expires = renewsAt !== undefined && serviceNow(context) >= renewsAt;
+  const expires = renewsAt !== undefined && serviceEpochMs(context) >= renewsAt;
   if (!expires && (!hasOutput(context) || (await ensureOutputSecret(context, remote)))) return remote;
   const replacement = await replace(context, desired, remote);
   if (hasOutput(context)) await ensureOutputSecret(context, replacement);
@@ -312,7 +312,7 @@ async function report(context: ReconcileContext, outcome: Outcome): Promise<void
   const { object: before, cluster, kind, state } = context;
   // An object may have no account. Then its certificate is judged by the clock of this process.
   const serviceTime = accountOf(context)?.serviceTime.epochMs;
-  const status = nextStatus(context, outcome, now(context), serviceTime);
+  const status = nextStatus(context, outcome, epochMs(context), serviceTime);
   state.reported = status;
   if (!isSameStatus(before.status, status) && !(await cluster.writeStatus(kind, before, status)) && state.sent)
     cluster.recordUnfinalized({ ...before, status });

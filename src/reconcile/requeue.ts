@@ -5,7 +5,7 @@ import { type ReconcileError, RefusedBefore, Retry } from "../objects/reconcile-
 import type { Result } from "../runtime/controller/controller.ts";
 import { listOf } from "../schema/define.ts";
 import { needsOf } from "../schema/wire/needs.ts";
-import { now, type ReconcileContext, retiringOf, secondsUntilMark, serviceNow } from "./context.ts";
+import { epochMs, type ReconcileContext, retiringOf, secondsUntilMark, serviceEpochMs } from "./context.ts";
 import type { Outcome } from "./status/report.ts";
 import { recordedFailure } from "./too-soon.ts";
 
@@ -37,7 +37,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
   const needsResync = kind.output !== undefined || listOf(kind) === undefined || hasUnwatchedInputs(context);
   return [
     ...retiringOf(context).map((id) => context.record.secondsUntilDelete(id) || RETIRING_SECONDS),
-    renewsAt ? Math.max((renewsAt - serviceNow(context)) / 1000, 1) : undefined,
+    renewsAt ? Math.max((renewsAt - serviceEpochMs(context)) / 1000, 1) : undefined,
     needsResync ? resyncSeconds : undefined,
     (state.remote && secondsUntilMark(context, state.remote.id)) || undefined,
   ];
@@ -81,6 +81,6 @@ function secondsUntilRetry(context: ReconcileContext, { inputs }: Failure, resyn
 
 /** Seconds until the next look for a Secret that is not watched: 1 at first, 30 at most. */
 function secretPollSeconds(context: ReconcileContext): number {
-  const since = Date.parse(conditionOf(context.object.status, "Ready")?.lastTransitionTime ?? "") || now(context);
-  return Math.min(Math.max((now(context) - since) / 4000, 1), 30);
+  const since = Date.parse(conditionOf(context.object.status, "Ready")?.lastTransitionTime ?? "") || epochMs(context);
+  return Math.min(Math.max((epochMs(context) - since) / 4000, 1), 30);
 }

@@ -7,7 +7,7 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import { areSameVersions, keptWhileSending } from "../../objects/secret-versions.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { appliedSecretsOf, has, now, type ReconcileContext, serviceNow } from "../context.ts";
+import { appliedSecretsOf, epochMs, has, type ReconcileContext, serviceEpochMs } from "../context.ts";
 import { changeEvents } from "../status/events.ts";
 import { nextStatus } from "../status/report.ts";
 
@@ -64,7 +64,7 @@ export async function checkpointMark(context: ReconcileContext, remote: Remote, 
 export async function checkpointCreated(context: ReconcileContext): Promise<void> {
   const { conditions, observedGeneration, columns } = context.object.status ?? {};
   const error = createContinued({});
-  const next = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
+  const next = nextStatus(context, { type: "unfinished", error }, epochMs(context), serviceEpochMs(context));
   const fields = Object.entries({ ...next, conditions, observedGeneration, columns });
   const status = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   await writeCheckpoint(context, status);
@@ -88,7 +88,7 @@ export async function writeCheckpoint(context: ReconcileContext, status: Status)
 export async function checkpointID(context: ReconcileContext, step: Step): Promise<never> {
   const { kind, object, cluster } = context;
   const error = updateUnderWay({ step });
-  const status = nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context));
+  const status = nextStatus(context, { type: "unfinished", error }, epochMs(context), serviceEpochMs(context));
   await cluster.writeStatus(kind, object, status);
   // The next reconcile knows nothing of what this one has found.
   for (const event of changeEvents(object, context)) cluster.emit(object, event);

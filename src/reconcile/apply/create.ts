@@ -21,17 +21,17 @@ import {
   changeOptions,
   creatableRemotesOf,
   ensureAccountKnown,
+  epochMs,
   has,
   noteOrigin,
   noteOriginOfMarked,
-  now,
   type ReconcileContext,
   readRemote,
   remotesOf,
   requestOptions,
   retire,
   retiringOf,
-  serviceNow,
+  serviceEpochMs,
 } from "../context.ts";
 import { foreignMark, isHeldByNoOther } from "../decide/conflicts.ts";
 import { earlierHolder } from "../decide/holders.ts";
@@ -62,10 +62,10 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   if (retiringOf(context).some((id) => !written.includes(id))) return checkpointID(context, "Replacing the resource");
   await ensureCreatable(context);
   await remotes.admit(requestOptions(context), desired.body);
-  const [startedAt, startedOn] = [context.clock.now(), now(context)];
+  const [startedAt, startedOn] = [context.clock.now(), epochMs(context)];
   const creation = await recordIntentOfKnownAccount(context);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
-  const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
+  const elapsed = Math.max(context.clock.now() - startedAt, epochMs(context) - startedOn);
   if (elapsed > sendWindowMs(context.record.deadlineMs)) {
     context.record.recordFutileCreate(creation);
     throw createNotRecorded({});
@@ -134,7 +134,7 @@ function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body, c
 /** Resolves with what identifies the create. */
 async function recordIntent(context: ReconcileContext): Promise<string> {
   const { kind, object, accountName: account } = context;
-  const time = serviceNow(context);
+  const time = serviceEpochMs(context);
   const before = intentOf(object)?.create;
   // The clock of the service may be set back, or give the same time twice.
   const [create, next] = [time, time + 1].map((one) => new Date(one).toISOString()) as [string, string];

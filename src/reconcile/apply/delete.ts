@@ -14,9 +14,9 @@ import { type Kind, listOf } from "../../schema/define.ts";
 import { withArticle } from "../../schema/nouns.ts";
 import {
   accountOf,
+  epochMs,
   forgetOrigin,
   msUntilSettled,
-  now,
   pendingCreateOf,
   type ReconcileContext,
   readRemote,
@@ -287,7 +287,7 @@ async function lastingUse(context: ReconcileContext, users: readonly User[]): Pr
 }
 
 const waitedMs = (context: ReconcileContext): number =>
-  now(context) - Date.parse(context.object.metadata.deletionTimestamp ?? "");
+  epochMs(context) - Date.parse(context.object.metadata.deletionTimestamp ?? "");
 
 /** The id in the status. Where the status may lack it, the id of the remote that is found for the object. */
 async function findIDToDelete(context: ReconcileContext): Promise<string | undefined> {

@@ -2,7 +2,7 @@ import { REFUSED_DELAYS } from "../../account/object-record.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
 import { isDeleting, type RefusedRequest, reconcileRequestedAt } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, RefusedBefore } from "../../objects/reconcile-error.ts";
-import { now, type ReconcileContext } from "../context.ts";
+import { epochMs, type ReconcileContext } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { digestOf } from "../desired/digest.ts";
 
@@ -29,9 +29,9 @@ export function noteRefusedRequest(context: ReconcileContext, error: ReconcileEr
   if (!(error instanceof Blocked) || !isRefusal || !REASONS.has(error.reason)) return;
   if (state.asked === undefined || isDeleting(object)) return;
   const before = recordOf(context);
-  if (before && Date.parse(before.retryAt) > now(context)) return;
+  if (before && Date.parse(before.retryAt) > epochMs(context)) return;
   const { reason, message } = error;
-  const retryAt = new Date(now(context) + (before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base) * 1000).toISOString();
+  const retryAt = new Date(epochMs(context) + (before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base) * 1000).toISOString();
   state.next.refusedRequest = { digest: state.asked, reason, message, retryAt };
 }
 
@@ -45,7 +45,7 @@ export function refusedBefore(context: ReconcileContext): RefusedBefore | undefi
   if (!record || context.record.hasFailed) return undefined;
   if (record.reason === "ReplacementRequired" && account.operations.of(kind.resource, "update") !== "supported")
     return undefined;
-  if (memory.retriesRefused && Date.parse(record.retryAt) <= now(context)) return undefined;
+  if (memory.retriesRefused && Date.parse(record.retryAt) <= epochMs(context)) return undefined;
   return new RefusedBefore(record.reason, record.message);
 }
 

@@ -6,7 +6,7 @@ import type { Reason } from "../../schema/contract.ts";
 import type { KindCondition } from "../../schema/define.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { readinessOf } from "../../schema/readiness.ts";
-import { now, requestOptions, serviceNow } from "../context.ts";
+import { epochMs, requestOptions, serviceEpochMs } from "../context.ts";
 import type { RecordCheck } from "../dns.ts";
 import type { RecordsContext } from "../features.ts";
 import { type DNSSettings, endpointFor, settingsOf } from "./settings.ts";
@@ -140,7 +140,7 @@ async function afterSeen(context: RecordsContext, remote: Remote, condition: Kin
   if (!waitsForDNS(context, remote)) return settled;
   const before = conditionOf(object.status, "DNSReady");
   const isNew = before?.status !== "True";
-  if (!isNew && now(context) - Date.parse(before.lastTransitionTime) > CERTIFICATE_MS) return settled;
+  if (!isNew && epochMs(context) - Date.parse(before.lastTransitionTime) > CERTIFICATE_MS) return settled;
   const since = clock.now() - (isNew ? 0 : (WAITING_SECONDS * 1000) / 2);
   const latest = await account.collection(kind.resource).getSince(remote.id, since, 1, requestOptions(context));
   return { ...settled, remote: latest ?? remote, afterSeconds: WAITING_SECONDS };
@@ -148,6 +148,6 @@ async function afterSeen(context: RecordsContext, remote: Remote, condition: Kin
 
 /** Whether the service says that a first certificate or a renewal waits for a missing record. */
 function waitsForDNS(context: RecordsContext, remote: Remote): boolean {
-  const { readiness } = readinessOf(context.kind, remote, context.object.spec, serviceNow(context));
+  const { readiness } = readinessOf(context.kind, remote, context.object.spec, serviceEpochMs(context));
   return readiness.state === "failing" || (readiness.state === "usable" && readiness.reason !== undefined);
 }

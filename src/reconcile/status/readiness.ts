@@ -3,7 +3,7 @@ import { conditionOf, isDeleting, type ManagedObject } from "../../objects/objec
 import { ISSUED } from "../../schema/certificate.ts";
 import type { KindReadiness } from "../../schema/define.ts";
 import { endOf, readinessOf, servedUntil, withIssuedMessage } from "../../schema/readiness.ts";
-import { accountOf, type ReconcileContext, serviceNow } from "../context.ts";
+import { accountOf, type ReconcileContext, serviceEpochMs } from "../context.ts";
 
 /** Seconds until the next look at a remote whose certificate no list has shown yet. */
 const UNKNOWN_SECONDS = 300;
@@ -11,7 +11,7 @@ const UNKNOWN_SECONDS = 300;
 /** Whether the remote can be used: by its own state, and by the certificate with which it is served. Sends nothing. */
 export function assessReadiness(context: ReconcileContext, remote: Remote): KindReadiness {
   const { kind, object, cluster, account } = context;
-  const now = serviceNow(context);
+  const now = serviceEpochMs(context);
   const judged = readinessOf(kind, remote, object.spec, now);
   const { member = "", kind: name } = kind.servedWith ?? {};
   const { id } = (remote[member] ?? {}) as { id?: string };

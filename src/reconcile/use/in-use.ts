@@ -2,7 +2,7 @@ import { stillUsed, usersForbidden, usersGoing, usersUnlisted } from "../../obje
 import { conditionOf, isUninstalling, type ManagedObject } from "../../objects/object.ts";
 import type { ReconcileError } from "../../objects/reconcile-error.ts";
 import { isExposedWithout } from "../../schema/wire/uses.ts";
-import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { epochMs, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { isCycle } from "./cycle.ts";
 import {
   findUsers,
@@ -65,7 +65,8 @@ async function refusalOf(context: ReconcileContext, target: Target, users: reado
  */
 function secondsBetween(context: ReconcileContext, share: number, least: number, most: number): number {
   const { deletionTimestamp } = context.object.metadata;
-  const waited = deletionTimestamp === undefined ? most * share : (now(context) - Date.parse(deletionTimestamp)) / 1000;
+  const waited =
+    deletionTimestamp === undefined ? most * share : (epochMs(context) - Date.parse(deletionTimestamp)) / 1000;
   return Math.min(Math.max(waited / share, least), most);
 }
 

@@ -11,7 +11,14 @@ import {
 import { originOf } from "../../../objects/origin.ts";
 import { refuse } from "../../../objects/reconcile-error.ts";
 import { readinessOf } from "../../../schema/readiness.ts";
-import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, serviceNow } from "../../context.ts";
+import {
+  getRemote,
+  type ReconcileContext,
+  readRemote,
+  remotesOf,
+  requestOptions,
+  serviceEpochMs,
+} from "../../context.ts";
 import { foreignMark, missingRemote } from "../../decide/conflicts.ts";
 import { earlierHolder } from "../../decide/holders.ts";
 import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "../../decide/mass-loss.ts";
@@ -85,4 +92,4 @@ async function getUpToDate(context: ReconcileContext, id: string): Promise<Remot
 }
 
 const pollSeconds = (context: ReconcileContext, remote: Remote): number | undefined =>
-  readinessOf(context.kind, remote, context.object.spec, serviceNow(context)).readiness.afterSeconds;
+  readinessOf(context.kind, remote, context.object.spec, serviceEpochMs(context)).readiness.afterSeconds;
