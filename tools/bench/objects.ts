@@ -18,6 +18,13 @@ const PEER_GROUP = "peer.tunnelgateway.dev";
 /** Their names are not those of this project: kubectl would take the first of two kinds that have one name. */
 export const peerTypes: Types = [type("PeerDomain", PEER_GROUP), type("PeerTunnelGroup", PEER_GROUP)];
 
+const CROSSPLANE_GROUP = "crossplane.tunnelgateway.dev";
+
+export const crossplaneTypes: Types = [
+  type("CrossplaneDomain", CROSSPLANE_GROUP),
+  type("CrossplaneTunnelGroup", CROSSPLANE_GROUP),
+];
+
 /** The path of the remotes in the service, by the plural of the type. */
 export const collections: Readonly<Record<string, string>> = {
   reserveddomains: "/reserved_domains",

@@ -15,7 +15,8 @@ export type ToolName =
   | "source-controller"
   | "argocd"
   | "external-dns"
-  | "peer";
+  | "peer"
+  | "crossplane";
 
 interface Tool {
   /** A folder, from `tools/`. */
@@ -129,6 +130,13 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     module: "../../../bench/peer",
     versionOf: "sigs.k8s.io/controller-runtime",
     binaries: { peer: "tools/peer" },
+    ldflags: stripped,
+  },
+  // a program of this project: a Crossplane provider, which the bench compares with as well
+  crossplane: {
+    module: "../../../bench/scarce/crossplane",
+    versionOf: "github.com/crossplane/crossplane-runtime/v2",
+    binaries: { crossplane: "tools/crossplane" },
     ldflags: stripped,
   },
 };
