@@ -8,6 +8,12 @@ describe("the arguments of the bench", () => {
     expect(readArguments(program, [])).toMatchObject(defaults);
   });
 
+  it("has defaults for what is measured beside the Crossplane provider", () => {
+    const defaults = { crossplaneObjects: 500, allowed: 120, minutes: 60, poll: "1m" };
+    expect(readArguments(program, ["--crossplane"])).toMatchObject({ ...defaults, crossplane: true, peer: false });
+    expect(readArguments(program, [])).toMatchObject({ ...defaults, crossplane: false });
+  });
+
   it("goes through phases in their own order, each once", () => {
     expect(readArguments(program, ["--phases", "delete,create,delete"])?.phases).toEqual(["create", "delete"]);
   });
@@ -15,6 +21,9 @@ describe("the arguments of the bench", () => {
   it.each([
     ["a phase that there is not", ["--phases", "create,forget"]],
     ["no objects", ["--objects", "0"]],
+    ["a phase of those beside the Crossplane provider", ["--phases", "fill"]],
+    ["a service that answers nothing", ["--crossplane", "--allowed", "0"]],
+    ["an interval without a unit", ["--crossplane", "--poll", "60"]],
     ["half a millisecond", ["--latency", "0.5"]],
     ["an unknown option", ["--quick"]],
   ])("refuses %s", (_, args) => {

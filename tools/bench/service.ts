@@ -12,8 +12,10 @@ export interface Service {
   stop(): Promise<unknown>;
 }
 
-export async function startService(latencyMs: number): Promise<Service> {
-  const child = new Child(SIMULATOR, { args: ["--latency-ms", String(latencyMs)], stderr: "inherit" });
+/** `requestsPerMinute`: how many it answers; 0 is no limit. */
+export async function startService(latencyMs: number, requestsPerMinute = 0): Promise<Service> {
+  const args = ["--latency-ms", String(latencyMs), "--rate-limit", String(requestsPerMinute)];
+  const child = new Child(SIMULATOR, { args, stderr: "inherit" });
   const { url, apiKey } = JSON.parse(await child.said("apiKey"));
   return { url, apiKey, control: connectControl(url), stop: () => child.stop() };
 }

@@ -24,12 +24,18 @@ export interface MeasuredOperator {
   isExecutable?: true;
   /** The kinds of its objects. Default: those of this project. */
   types?: Types;
+  /** Beside what each operator is told. */
+  env?: Readonly<Record<string, string>>;
 }
 
 export interface StageSettings {
   cluster: Pick<Cluster, "kubeconfig" | "url" | "kubectlRun">;
   operator: MeasuredOperator;
   latencyMs: number;
+  /** How many requests a minute the service answers. Default: any number. */
+  requestsPerMinute?: number;
+  /** With the operator's own limits and intervals. Default: without limits and periodic lists. */
+  asShipped?: true;
   /** Beside those of the image. */
   nodeFlags?: readonly string[] | undefined;
 }
@@ -67,7 +73,7 @@ export class Stage implements AsyncDisposable {
     const namespace = `bench-${process.pid}-${++stages}`;
     await kubectlRun(["create", "namespace", namespace]);
     const [service, watcher, apiServer, directory] = await Promise.all([
-      startService(settings.latencyMs),
+      startService(settings.latencyMs, settings.requestsPerMinute),
       Watcher.start(kubeconfig, namespace, settings.operator.types ?? types),
       apiServerAt(url),
       mkdtemp(join(tmpdir(), "bench-")),
@@ -83,7 +89,7 @@ export class Stage implements AsyncDisposable {
   async startOperator(env: Readonly<Record<string, string>> = {}): Promise<Operator> {
     await this.stopOperator();
     const { namespace, service, settings } = this;
-    const { main, isExecutable } = settings.operator;
+    const { main, isExecutable, env: own } = settings.operator;
     const operator = new Operator({
       main,
       isExecutable,
@@ -92,7 +98,7 @@ export class Stage implements AsyncDisposable {
       gateway: service,
       namespaces: [namespace],
       log: join(this.#directory, "operator.log"),
-      env: { ...(await imageEnvironment()), ...undisturbed, ...env },
+      env: { ...(await imageEnvironment()), ...(settings.asShipped ? {} : undisturbed), ...own, ...env },
     });
     this.#operator = await operator.started();
     return this.#operator;

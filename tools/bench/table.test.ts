@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Figures } from "./figures.ts";
-import { ratioBars, ratioTable, table } from "./table.ts";
+import { ratioBars, ratioTable, table, verdictTable } from "./table.ts";
 
 const figures: Figures = { phase: "create", latencyMs: 0, objects: 2000, wallSeconds: 4.256, requests: 1 };
 
@@ -38,4 +38,16 @@ it("draws each figure as a bar beside that of the peer", () => {
     "              requests     0.01  ▏",
   ]);
   expect(ratioBars([ours])).toBe("");
+});
+
+it("draws no wall time of a phase that is as long as it was made", () => {
+  const drift: Figures = { phase: "drift", latencyMs: 50, objects: 500, wallSeconds: 400, p50: 1000 };
+  expect(ratioBars([drift, { ...drift, peer: true, p50: 2000 }]).split("\n")).toEqual([
+    "                           ×     the peer is 1.00",
+    "drift, 50 ms  median time  0.50  █████",
+  ]);
+});
+
+it("says nothing of targets where there are none", () => {
+  expect(verdictTable([])).toBe("");
 });

@@ -1,3 +1,4 @@
+import type { Phase } from "./arguments.ts";
 import { type Figures, isSameRun, peerOf } from "./figures.ts";
 import type { Verdict } from "./targets.ts";
 
@@ -50,10 +51,12 @@ export function ratioTable(measured: readonly Figures[]): string {
   return rows.length > 0 ? lines([columns.map(([heading]) => heading), ...rows]) : "";
 }
 
+/** How long these take says nothing. */
+const hasFixedTime: ReadonlySet<Phase> = new Set(["resync", "trickle", "drift"]);
+
 /** What the picture shows of each phase, where it was measured. */
 const drawn: readonly [name: string, of: (figures: Figures) => number | undefined][] = [
-  // how long these two take is fixed
-  ["wall time", ({ phase, wallSeconds }) => (phase === "resync" || phase === "trickle" ? undefined : wallSeconds)],
+  ["wall time", ({ phase, wallSeconds }) => (hasFixedTime.has(phase) ? undefined : wallSeconds)],
   ["median time", ({ p50 }) => p50],
   ["CPU", ({ operatorCPU }) => operatorCPU],
   ["API server's CPU", ({ apiServerCPU }) => apiServerCPU],
@@ -104,7 +107,9 @@ export function details(measured: readonly Figures[]): string {
     .join("\n");
 }
 
+/** Empty if nothing was judged. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
+  if (verdicts.length === 0) return "";
   return lines([
     ["", "phase", "latency ms", "", "found", "at most"],
     ...verdicts.map(({ target, latencyMs, value, kept }) => [

@@ -45,6 +45,23 @@ export class Watcher {
 
   /** Waits until all objects are done. Only looks at changes from now on. `undefined` is an object that was deleted. */
   until(subjects: readonly Subject[], isDone: Wait["isDone"], seconds = 600): Promise<Times> {
+    return this.#wait(subjects, isDone, seconds, ({ pending, done }) => {
+      const [first] = pending;
+      done.reject(new Error(`After ${seconds} s ${pending.size} objects are not done, such as ${first}`));
+    });
+  }
+
+  /** Like `until`, but after that time resolves with the objects that are done. */
+  within(subjects: readonly Subject[], isDone: Wait["isDone"], seconds: number): Promise<Times> {
+    return this.#wait(subjects, isDone, seconds, ({ times, done }) => done.resolve(times));
+  }
+
+  #wait(
+    subjects: readonly Subject[],
+    isDone: Wait["isDone"],
+    seconds: number,
+    onTimeout: (wait: Wait) => void,
+  ): Promise<Times> {
     const wait: Wait = {
       pending: new Set(subjects.map(({ object }) => nameOf(object))),
       times: new Map(),
@@ -52,10 +69,7 @@ export class Watcher {
       done: Promise.withResolvers(),
     };
     this.#waits.add(wait);
-    const timer = setTimeout(() => {
-      const [first] = wait.pending;
-      wait.done.reject(new Error(`After ${seconds} s ${wait.pending.size} objects are not done, such as ${first}`));
-    }, seconds * 1000);
+    const timer = setTimeout(onTimeout, seconds * 1000, wait);
     return wait.done.promise.finally(() => {
       clearTimeout(timer);
       this.#waits.delete(wait);

@@ -4,7 +4,6 @@ import type { RouteId } from "../settings.ts";
 import type { Members } from "../shape/members.ts";
 import type { FaultOptions } from "./faults.ts";
 import type { OutageKind } from "./outage.ts";
-import type { RequestFilter } from "./request-filter.ts";
 import type { LogFilter, LoggedRequest } from "./request-log.ts";
 
 /** Reads and changes the account without the API, for tests. Also makes the service fail. */
@@ -12,7 +11,7 @@ export interface Control {
   /** Oldest first. */
   requests(filter?: LogFilter): LoggedRequest[];
   clearRequests(): void;
-  count(filter?: RequestFilter): number;
+  count(filter?: LogFilter): number;
 
   /** All of a collection (`reserved_domains`, `backends/weighted`, `https_routes`), oldest first, as answers show them. */
   objects(collection: string): Members[];
