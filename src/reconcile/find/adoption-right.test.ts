@@ -133,7 +133,7 @@ describe("in a namespace without the right to adopt", () => {
     });
   });
 
-  it("an entry is neither added nor kept for it when others change their subscription", async () => {
+  it("5.4: an entry is neither added nor kept for it when others change their subscription", async () => {
     const subscription = await scene.given(EventSubscription, "audit", { sources: [{ type: "b.v0" }] });
     const id = scene.idOf(subscription);
     await scene.resync(EventSubscription);

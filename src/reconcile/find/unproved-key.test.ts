@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
+import { ownerIn } from "../../../test/fakes/reconcile/owner-in.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
@@ -79,4 +80,17 @@ it("an id that an object only observes proves a new key of its account as well a
   const policy = scene.cluster.apply(IPPolicy, "new");
   await scene.settle(policy, 3);
   expect(theirs.remote(IPPolicy.resource, scene.idOf(policy))).toBeDefined();
+});
+
+// An object without an id records nothing that could show that the account is another one, so this is accepted.
+it("3.11: a create that was not answered leaves what it made, with its mark, when the next key is one of another account", async () => {
+  isWrong = false;
+  await scene.deleteAndSettle(office);
+  scene.gateway.loseAnswer("create");
+  const object = await scene.apply(IPPolicy, "first");
+  isWrong = true;
+  scene.restart();
+  await scene.settle(object, 3);
+  expect(theirs.remote(IPPolicy.resource, scene.idOf(object))).toBeDefined();
+  expect(scene.gateway.remotesOf(IPPolicy.resource).map(ownerIn)).toEqual(["c1/team-a/first"]);
 });

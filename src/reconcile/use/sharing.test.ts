@@ -165,7 +165,7 @@ describe("an entry that existed before its objects", () => {
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("does not count as existing before when it moves from the subscription's spec to an object of its own", async () => {
+  it("5.2: does not count as existing before when it moves from the subscription's spec to an object of its own", async () => {
     scene.cluster.apply(EventSubscription, "audit", {});
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
     expect(originOf(object)).toBe("Created");
@@ -286,6 +286,29 @@ it("an entry counts as existing before although a subscription that only observe
 });
 
 describe("an entry that its object has created", () => {
+  it("5.1: stays without a gap when the subscription has come to list it, and the object ends", async () => {
+    const object = await scene.given(EventSource, "one", specOf("b.v0"));
+    await scene.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
+    scene.gateway.takeCalls();
+    await end(object);
+    await scene.settle(subscription);
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    expect(scene.gateway.takeCalls().filter((call) => /^(update|createSource|deleteSource)/.test(call))).toEqual([]);
+  });
+
+  // Nothing of the account says who added an entry, so this is accepted.
+  it("5.5: is one that a person added right after the process noted its create and died", async () => {
+    scene.gateway.swallow("createSource");
+    const object = apply("one", "b.v0");
+    await scene.reconcile(object);
+    scene.restart();
+    setTypes("a.v0", "b.v0");
+    await scene.settle(object, 3);
+    expect(originOf(object)).toBe("Created");
+    await end(object);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
   it("is deleted with it, however often the object was reconciled before", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
     await scene.resync(EventSubscription, object);
@@ -356,7 +379,7 @@ describe("an entry whose parent has no object", () => {
 });
 
 describe("the list of the parent", () => {
-  it("contains the entries that other objects are about to add, and not those that they are about to remove", async () => {
+  it("5.3: contains the entries that other objects are about to add, and not those that they are about to remove", async () => {
     const leaving = await scene.given(EventSource, "leaving", specOf("l.v0"));
     const coming = apply("coming", "c.v0");
     scene.gateway.swallow("createSource");
