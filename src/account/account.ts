@@ -104,7 +104,7 @@ export class Account {
     const { clock, sharesLists, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
       ...this.#requests,
-      ...(sharesLists && { list: resource.name }),
+      ...(sharesLists && { place: resource.name }),
       resource,
       onListDelta: (delta) => {
         this.listFailures.succeeded(resource);

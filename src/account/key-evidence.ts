@@ -7,20 +7,20 @@ const MOST_READ_AT_ONCE = 3;
 
 /** How the service is asked for recorded remotes. */
 export interface EvidenceOptions {
-  /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
+  /** Reads the list of a resource, and calls `KeyProof.recordSeenIDs` with the ids of its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;
-  /** Reads one remote or one of its modules, and calls `recordSeenIDs` if it exists. */
+  /** Reads one remote or one of its modules, and calls `KeyProof.recordSeenIDs` if it exists. */
   readOne: (source: Source, id: string) => Promise<void>;
 }
 
 /** What shows remotes, and the ids of those that objects have recorded. */
-export type Recorded = readonly [Source, ReadonlySet<string>];
+type Recorded = readonly [Source, ReadonlySet<string>];
 
 /** Asks the service for remotes that objects have recorded, until one of them proves the key. */
 export class KeyEvidence {
   readonly #options: EvidenceOptions;
   readonly #isProved: () => boolean;
-  /** How many remotes that no list shows were read by attempts that ended in an error. */
+  /** Where the next attempt goes on among the remotes that are read one by one. */
   #asked = 0;
 
   constructor(options: EvidenceOptions, isProved: () => boolean) {

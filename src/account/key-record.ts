@@ -51,8 +51,11 @@ export class KeyRecord {
     this.#isAnother = false;
   }
 
-  /** Whether a process before has recorded that the key belongs to this account, or no key was ever recorded. */
-  async wasWritten(digest: string): Promise<boolean> {
+  /**
+   * Whether the records of earlier processes let the key be used without a proof: one of them says that it belongs to this
+   * account, or no key was ever recorded. False if the record has to be written again meanwhile.
+   */
+  async earlierAllow(digest: string): Promise<boolean> {
     const present = this.#present;
     const earlier = await this.#options.wasRecorded?.(digest);
     if (!earlier || earlier === "unknown" || this.#present !== present) return false;

@@ -13,11 +13,14 @@ export function originOf(object: ManagedObject): Origin {
   const { spec, status = {} } = object;
   if (status.origin) return status.origin;
   if (status.id === undefined) return intentOf(object) === undefined && spec.adopt ? "Adopted" : "Created";
-  // Modules and entries have no creation time.
+  // Modules and entries have no creation time, and count as created.
   return status["createdAt"] === undefined ? "Created" : "Adopted";
 }
 
-/** Whether the remote stays when the object is deleted. Default: adopted remotes stay, created ones are deleted. */
+/**
+ * Whether deletionPolicy keeps the remote when the object is deleted, or when another remote replaces it. Without one,
+ * adopted remotes stay and created ones are deleted. `leavesItsRemote` also asks annotations and observers.
+ */
 export function isRetained(object: ManagedObject, origin: Origin = originOf(object)): boolean {
   const { deletionPolicy } = object.spec;
   return deletionPolicy ? deletionPolicy === "Retain" : origin === "Adopted";

@@ -50,8 +50,8 @@ const MARK = new RegExp(
 );
 
 /**
- * What a mark says: the one place that takes it apart. Undefined for a text that no operator can have written, since it
- * names no possible object. A remote with such a text is somebody else's, and it is not known whose.
+ * What an owner mark says. Undefined: there is none, or the text names no possible object, so no operator has written it.
+ * A remote with such a text is somebody else's, and it is not known whose.
  */
 export function ownerOf(mark: string | undefined): Mark | undefined {
   const [, cluster, namespace, name, create] = MARK.exec(mark ?? "") ?? [];

@@ -45,7 +45,8 @@ export interface Operator {
 }
 
 /**
- * Parts that refer to each other do so by functions: what these use is made by the time that something is watched.
+ * Makes all parts and connects them; nothing runs yet. Parts that refer to each other do so by functions: what these use
+ * is made by the time that something is watched.
  */
 export function createOperator(given: OperatorOptions): Operator {
   const options = withCommon(given);

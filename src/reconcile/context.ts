@@ -89,8 +89,11 @@ export interface RemoteState {
 
 type Known<T> = { -readonly [Field in keyof T]: NonNullable<T[Field]> };
 
-/** Fields of the next status. The status loses one that is empty here, and keeps one that is unset here. */
-export interface NextBookkeeping extends Known<Omit<Bookkeeping, "refusedMark" | "refusedRequest">> {
+/**
+ * Fields of the next status. The status loses one that is empty here, and keeps one that is unset here, but for
+ * `appliedDigest`: it goes when a request was sent.
+ */
+interface NextBookkeeping extends Known<Omit<Bookkeeping, "refusedMark" | "refusedRequest">> {
   /** Null: none. */
   refusedMark?: RefusedMark | null;
   /** Null: none. */

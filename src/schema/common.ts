@@ -148,7 +148,7 @@ const remoteFields = {
   createdAt: z.string().optional().describe("When the resource was created, in RFC 3339."),
 };
 
-const bookkeeping = {
+const ownFields = {
   account: z
     .string()
     .optional()
@@ -262,7 +262,7 @@ const tokenDigests = z
   );
 
 /** The status fields that every managed kind has beside its own. */
-export const commonStatus = z.object({ ...remoteFields, ...bookkeeping });
+export const commonStatus = z.object({ ...remoteFields, ...ownFields });
 
 /** The whole status of a managed kind. */
 export const statusOf = (kind: Kind): z.ZodObject =>
@@ -273,7 +273,7 @@ export const statusOf = (kind: Kind): z.ZodObject =>
     ...(kind.isUsedUnlisted && { leftOn }),
     ...(kind.output && { outputSecret }),
     ...(kind.output?.shownOnce && { tokenDigests }),
-    ...bookkeeping,
+    ...ownFields,
     columns: columnsField(kind.columns),
   });
 

@@ -164,7 +164,7 @@ export type Location = CollectionLocation | EntryLocation | ModulesLocation;
 export interface Kind extends Definition {
   readonly resource: Resource;
   readonly location: Location;
-  /** Parts that have requests of their own, by their member in the request. For fields marked `onRemove: "delete"`. */
+  /** Parts that have requests of their own, by their member in the request. For modules with `onRemove: "delete"`. */
   readonly modules: Readonly<Record<string, Module>>;
   /** True if modules can refer to this kind and some of these modules are on remotes that have no list. */
   readonly isUsedUnlisted: boolean;

@@ -40,7 +40,7 @@ export interface SecretNameTrait {
   problemOf?: (data: Readonly<Record<string, string>>) => string | undefined;
 }
 
-export interface UnsetTrait {
+interface UnsetTrait {
   /** Sent by a create, since the API page names no default of the service. Default: nothing. */
   onCreate?: unknown;
   /** Sent by an update when a field that was set is removed. Default: the empty value of its type. */

@@ -1,12 +1,34 @@
+import { subscribe } from "node:diagnostics_channel";
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../src/config.ts";
 import { runOperator } from "../../src/run-operator.ts";
+import { OPERATOR_NAME } from "../../src/schema/contract.ts";
 import { Endpoints } from "../../tools/shared/endpoints.ts";
 import { environmentOf, undisturbed } from "../../tools/shared/operator.ts";
 import type { TestOperator, TestSettings } from "./operator-process.ts";
 
 const POLL_MS = 5;
+
+/** A request of undici, as its diagnostics channel has it. */
+interface Sent {
+  readonly origin: string | URL;
+  readonly method: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly completed: boolean;
+  readonly aborted: boolean;
+}
+
+/** Requests of operators in this process to the API server that write and have no answer yet. */
+const underWay = new Set<Sent>();
+
+subscribe("undici:request:create", (message) => {
+  const { request } = message as { request: Sent };
+  const { method, origin, headers } = request;
+  // the service of a world has no certificate, and may never answer
+  if (method !== "GET" && String(origin).startsWith("https:") && headers.includes(OPERATOR_NAME)) underWay.add(request);
+});
 
 /**
  * The operator, in the process of the test: the same in all but what only a process has. It saves more than half a second
@@ -68,6 +90,12 @@ export class OperatorInWorker extends Endpoints implements TestOperator {
   #exit(code: number): void {
     this.#isRunning = false;
     this.#exited.resolve(code);
+  }
+
+  /** Writes to the API server that have no answer yet, of all operators in this process. */
+  get writesUnderWay(): number {
+    for (const request of underWay) if (request.completed || request.aborted) underWay.delete(request);
+    return underWay.size;
   }
 
   /** Resolves with the first line that contains a text. Fails if the operator ends without printing it. */

@@ -11,6 +11,8 @@ export interface TestSettings extends OperatorSettings {
 /** What tests use of an operator, wherever it runs. */
 export interface TestOperator extends Pick<Operator, "url" | "read" | "metric" | "clusterRequests" | "lines" | "said"> {
   readonly isRunning: boolean;
+  /** See OperatorInWorker. Undefined in a process of its own, where nobody knows. */
+  readonly writesUnderWay?: number;
   /** See Operator. */
   readonly startedAt: number;
   started(): Promise<this>;

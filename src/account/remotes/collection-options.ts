@@ -12,8 +12,8 @@ export interface CollectionOptions extends CallsOptions {
   /** Aborts the lists under way. Reconciles share lists, so no single reconcile may abort one. */
   signal: AbortSignal;
   room: ListRoom;
-  /** What keeps the list in the room (see ListRoom). Default: this collection, apart from any other reader. */
-  list?: string;
+  /** What keeps the list in the room (see ListRoom). Default: a place of its own, apart from any other reader. */
+  place?: string;
   /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
   /** Called when a list has failed, with the error that those get who wait for it. */

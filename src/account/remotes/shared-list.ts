@@ -152,7 +152,7 @@ export class SharedList {
 
   /** What keeps the list in the room. */
   get #place(): string | this {
-    return this.#options.list ?? this;
+    return this.#options.place ?? this;
   }
 
   get #title(): string {

@@ -126,7 +126,10 @@ const beforeAnswer = (): string[] =>
     changeRefused.textOf({ fields: "", title: undefined, answer: "" }),
   ].map((text) => text.slice(text.lastIndexOf(": ", text.length - 3) + 1).trimStart());
 
-/** The advice and the answer in the message of a condition or an event. Undefined: it tells of no refusal. */
+/**
+ * The advice and the answer of the service in the message of a condition or an event. Undefined: the message is none of
+ * those in `beforeAnswer`.
+ */
 export function refusalIn(message: string): { wayOut: string; answer: string } | undefined {
   for (const before of beforeAnswer()) {
     const [advice, ...after] = message.split(before);

@@ -53,8 +53,9 @@ export class Accounts {
    * has come to name another account. Throws Waiting if the GatewayAccount does not exist.
    */
   accountOf(object: ManagedObject): Account {
-    this.ofObjects.assertStays(object);
-    const account = this.#gatewayAccountOf(object);
+    const name = this.ofObjects.nameOf(object);
+    this.ofObjects.assertStays(object, name);
+    const account = this.#gatewayAccountOf(object, name);
     if (account?.metadata.deletionTimestamp && isNew(object)) throw accountDeleted({ name: account.metadata.name });
     const { shared, failure } = account ? this.#credentials.of(account) : this.#credentials.own;
     if (failure) throw failure;
@@ -62,8 +63,7 @@ export class Accounts {
   }
 
   /** Undefined for the operator's own. */
-  #gatewayAccountOf(object: ManagedObject): AccountObject | undefined {
-    const name = this.ofObjects.nameOf(object);
+  #gatewayAccountOf(object: ManagedObject, name: string): AccountObject | undefined {
     if (name === "") return undefined;
     const found = this.#options.store().get(`${object.metadata.namespace}/${name}`);
     if (!found) throw accountMissing({ name, isSpecified: name === this.ofObjects.specifiedNameOf(object) });

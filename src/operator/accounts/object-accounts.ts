@@ -54,11 +54,15 @@ export class ObjectAccounts {
     return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
   }
 
-  /** Throws Blocked if the spec has come to name another account: a remote stays in that in which it was created. */
-  assertStays(object: ManagedObject): void {
+  /**
+   * Throws Blocked if the spec has come to name another account than `from`, the GatewayAccount of the object: a remote
+   * stays in the account in which it was created.
+   */
+  assertStays(object: ManagedObject, from: string): void {
     const { status, metadata, spec } = object;
-    const [from, to] = [this.nameOf(object), this.specifiedNameOf(object)];
-    if (status?.id === undefined || from === to || isDeleting(object)) return;
+    if (status?.id === undefined || isDeleting(object)) return;
+    const to = this.specifiedNameOf(object);
+    if (from === to) return;
     const relation = this.#relation(metadata.namespace, from, to);
     if (relation === "same") return;
     const remote = { id: status.id, from, isSpecified: spec.accountRef !== undefined };

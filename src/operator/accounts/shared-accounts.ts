@@ -96,7 +96,7 @@ export class SharedAccounts {
   /**
    * Reads the key, and moves the credentials to the account of others with the same key. Rejects while the service does
    * not answer whether it is the same account. A reconcile that would have to wait for long fails at once with the last
-   * failure of this account, if there is one.
+   * failure of these credentials, if there is one.
    */
   async settle(credentials: Credentials, wait: WaitOptions): Promise<void> {
     try {

@@ -192,7 +192,7 @@ export function requestsByIndex(
 function objectsByIndex(informers: Informers, index: IndexName, value: string): ManagedObject[] {
   const found: ManagedObject[] = [];
   informers.forEach(({ store }) => {
-    found.push(...store.by(index, value));
+    for (const object of store.by(index, value)) found.push(object);
   });
   return found;
 }

@@ -62,9 +62,9 @@ export async function readMark(context: ReconcileContext, id: string): Promise<v
 }
 
 /**
- * Call it before a remote that the object has is changed, replaced or deleted. Throws Outdated when it has been marked
- * for somebody else since an answer showed whose it is. Does not read a remote that the inventory lacks, for example because
- * an earlier process has deleted it.
+ * Call it before a remote that the object has is changed, or replaced by another one; a deletion asks
+ * `markedByNobodyElse`. Throws Outdated when answers show that it is somebody else's. Reads the remote first where lists
+ * hide marks, unless the inventory lacks it, for example because an earlier process has deleted it.
  */
 export async function refuseNewForeignMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);

@@ -44,8 +44,9 @@ export interface Desired {
 }
 
 /**
- * Resolves the references and Secrets of a spec, and shapes the request. Throws Waiting while one of them is missing,
- * so that nothing is sent before all are there. Throws Blocked when the spec sets the owner mark.
+ * Resolves the references, Secrets and ConfigMaps of a spec, and shapes the request. Throws Waiting while one of them is
+ * missing or unfit, so that nothing is sent before. Throws Blocked for what only an edit corrects: the owner mark, an
+ * invalid value, a value twice, a cycle. Errors of the Kubernetes API pass through.
  */
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
   refuseOwnerKey(object);

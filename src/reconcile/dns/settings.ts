@@ -29,8 +29,8 @@ export function settingsOf({ object, dns }: Pick<ReconcileContext, "object" | "d
 }
 
 /**
- * The DNSEndpoint for the records. An object that leaves its remote in the account owns none, because the records have
- * to stay when the object is deleted.
+ * The content of the DNSEndpoint for the records. `owned`: it is deleted with the object. False where the remote stays,
+ * since its records have to stay too.
  */
 export function endpointFor(
   records: readonly DNSRecord[],

@@ -16,7 +16,7 @@ interface SetModule {
   member: string;
 }
 
-/** The modules that a spec sets on a remote that other clients create. */
+/** The modules that a spec sets on a remote that other clients create: one item for each field. */
 export function modulesSetBy({ spec: schema }: ModulesContext["kind"], { spec }: ManagedObject): SetModule[] {
   return [...membersOf(schema)]
     .flatMap(([member, { fields }]) => fields.map((field) => ({ field, member })))
@@ -35,7 +35,11 @@ export const membersToRead = (context: ModulesContext, id: string): string[] =>
     .filter(({ field }) => !context.memory.isLeftModule(id, field))
     .map(({ member }) => member);
 
-/** Call it when the members of `membersToRead` were read, before anything is sent. */
+/**
+ * Records the origin of each module that the object sets for the first time: Adopted if the remote has it, else Created.
+ * What another object has left there counts as created. Call it when the members of `membersToRead` were read, before
+ * anything is sent.
+ */
 export function noteModuleOrigins(context: ModulesContext, remote: Remote): void {
   const { object, state, memory } = context;
   const { moduleOrigins: known = {} } = object.status ?? {};

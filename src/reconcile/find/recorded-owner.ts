@@ -2,7 +2,7 @@ import { REFUSED_DELAYS } from "../../account/object-record.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { retiringIDs } from "../../objects/object.ts";
 import { canBeMarked, isMarkOf, metadataOf, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
-import { markFor, type ReconcileContext, retiringOf } from "../context.ts";
+import { epochMs, markFor, type ReconcileContext, retiringOf } from "../context.ts";
 import { isMarkKnown } from "../decide/unlisted-marks.ts";
 
 /** Records whether the remote has the owner mark. Keeps what the status says while no answer has shown the metadata. */
@@ -25,13 +25,16 @@ export function noteOwner(context: ReconcileContext, remote: Remote): void {
  * Records that the service has refused the owner mark, for the next process and for a plan. It may have refused it for
  * another reason, so the first refusal counts for less time than later ones.
  */
-export function noteRefusedMark({ object, owner, state, clock }: ReconcileContext, { id }: Remote): void {
+export function noteRefusedMark(context: ReconcileContext, { id }: Remote): void {
+  const { object, owner, state } = context;
   const { status } = object;
   const before = status?.id === id && status.refusedMark?.owner === ownerMark(owner) ? status.refusedMark : undefined;
-  const now = clock.date().getTime();
-  if (before && Date.parse(before.retryAt) > now) return;
+  if (before && Date.parse(before.retryAt) > epochMs(context)) return;
   const seconds = before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base;
-  state.next.refusedMark = { owner: ownerMark(owner), retryAt: new Date(now + seconds * 1000).toISOString() };
+  state.next.refusedMark = {
+    owner: ownerMark(owner),
+    retryAt: new Date(epochMs(context) + seconds * 1000).toISOString(),
+  };
 }
 
 /**

@@ -233,6 +233,7 @@ describe("objects of all kinds", () => {
 
   test("deletion takes one request and one write for each object and a few lists, and leaves nothing", async () => {
     const before = await world.quiet();
+    const refused = await refusedWrites();
     const retained = everything.filter(({ spec }) => spec.deletionPolicy === "Retain");
     // delete the needed objects last: modules that are switched off, or that others have set, still refer to them
     const isNeeded = ({ kind, metadata }: KubeJSON) =>
@@ -243,6 +244,7 @@ describe("objects of all kinds", () => {
       await Promise.all(wave.map(({ kind, metadata }) => world.gone(kind, metadata.name)));
     }
     const after = await world.quiet();
+    expect(await refusedWrites(), "writes that the API server has refused count, too").toEqual(refused);
     const sent = world.simulator.control
       .requests()
       .slice(-(after.requests - before.requests))
@@ -265,6 +267,15 @@ describe("objects of all kinds", () => {
     expect(world.simulator.control.accountIsEmpty()).toBe(true);
   });
 });
+
+/** How many of the operator's writes the API server has refused, by the status. */
+async function refusedWrites(): Promise<Record<string, number>> {
+  const all = ["409", "422", "429", "500", "503", "504"].map(async (code) => {
+    const writes = { code, method: ["POST", "PUT", "PATCH", "DELETE"] };
+    return [code, await world.operator.metric("rest_client_requests_total", writes)] as const;
+  });
+  return Object.fromEntries(await Promise.all(all));
+}
 
 async function applied(sample: Sample): Promise<void> {
   await world.kube.apply(manifestOf(sample));
