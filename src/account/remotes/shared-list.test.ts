@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { callsOptions, collectionOf } from "../../../test/fakes/account/calls.ts";
+import { collectionOf } from "../../../test/fakes/account/calls.ts";
 import { FakeGateway } from "../../../test/fakes/reconcile/fake-gateway.ts";
 import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { CircuitBreaker } from "../requests/circuit-breaker.ts";
-import { roomForAll } from "../requests/list-room.ts";
 import { RequestBudget } from "../requests/request-budget.ts";
 import { Turns } from "../requests/turns.ts";
-import { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import type { ListDelta } from "./inventory.ts";
 
@@ -40,14 +38,7 @@ describe("a list", () => {
 
   it("needs no listener", async () => {
     gateway.seed(ipPolicies, {});
-    const collection = new Collection({
-      ...callsOptions(clock),
-      client: gateway.asClient(),
-      resource: ipPolicies,
-      clock,
-      room: roomForAll(),
-      signal: request.signal,
-    });
+    const collection = collectionOf({ clock, gateway }, ipPolicies, {});
     await collection.listed(0, { lane: "sync" });
     expect(collection.allCached()).toHaveLength(1);
   });
