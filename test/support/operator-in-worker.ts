@@ -14,6 +14,7 @@ const POLL_MS = 5;
 interface Sent {
   readonly origin: string | URL;
   readonly method: string;
+  readonly path: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly completed: boolean;
@@ -22,6 +23,7 @@ interface Sent {
 
 /** Requests of operators in this process to the API server that write and have no answer yet. */
 const underWay = new Set<Sent>();
+const records: string[][] = [];
 
 subscribe("undici:request:create", (message) => {
   const { request } = message as { request: Sent };
@@ -29,6 +31,29 @@ subscribe("undici:request:create", (message) => {
   // the service of a world has no certificate, and may never answer
   if (method !== "GET" && String(origin).startsWith("https:") && headers.includes(OPERATOR_NAME)) underWay.add(request);
 });
+
+subscribe("undici:request:headers", (message) => {
+  const { request, response } = message as { request: Sent; response: { statusCode: number } };
+  note(request, response.statusCode);
+});
+
+subscribe("undici:request:error", (message) => note((message as { request: Sent }).request, "failed"));
+
+function note(request: Sent, outcome: number | "failed"): void {
+  if (!underWay.has(request)) return;
+  const [, name] = /\/namespaces\/[^/]+\/([^?]+)/.exec(request.path) ?? [request.path, request.path];
+  for (const record of records) record.push(`${request.method} ${name} ${outcome}`);
+}
+
+/**
+ * Starts a record of what operators in this process write to the API server, in the order of the answers. Each one is
+ * like `PATCH ippolicies/office 200`.
+ */
+export function recordWrites(): readonly string[] {
+  const record: string[] = [];
+  records.push(record);
+  return record;
+}
 
 /**
  * The operator, in the process of the test: the same in all but what only a process has. It saves more than half a second
