@@ -89,12 +89,25 @@ export class Moves {
     if (releasedTo(heir) !== undefined) return "the heir has released it";
     if (verb === "delete" && !isDeleting(heir)) return "the heir stays";
     if (this.holds(one, id)) return undefined;
-    const isGiven = subject?.status?.id === id && releasedTo(subject) === nameOf(heir);
-    if (verb === "update" && isGiven && heir.spec.adopt?.id === id) return undefined;
+    if (verb === "update" && this.#isGiven(id, subject, heir)) return undefined;
     return subject?.status?.id === id || (subject && this.#hasMark(one, subject, id))
       ? "it is that of the subject"
       : undefined;
   }
+
+  /** Why the subject may not change this remote because of the heir; undefined if it may. */
+  faultOfSubject(one: Subject, verb: "update" | "delete", id: string): string | undefined {
+    const [subject, heir] = [this.#subjectOf(one), this.heirOf(one)];
+    if (!heir || !this.holds(one, id)) return undefined;
+    return verb === "update" && this.#isGiven(id, heir, subject) ? undefined : `${heir.metadata.name} has it`;
+  }
+
+  /** Whether both objects agree that the remote moves, so that the one that gets it may update it. */
+  #isGiven = (id: string, giver: ManagedObject | undefined, taker: ManagedObject | undefined): boolean =>
+    giver?.status?.id === id &&
+    taker?.spec.adopt?.id === id &&
+    releasedTo(giver) === nameOf(taker) &&
+    taker.spec.adopt.from === nameOf(giver);
 
   #pair(one: Subject, to: "heir" | "subject"): [ManagedObject | undefined, ManagedObject | undefined] {
     const [subject, heir] = [this.#subjectOf(one), this.heirOf(one)];

@@ -199,6 +199,21 @@ const rareRunsWithSteps: [number[], number[], Step[]][] = [
       { do: "delete", subject: 0, retain: false },
     ],
   ],
+  // A remote moves back to an object that has the name of its first one.
+  [
+    [0],
+    all,
+    [
+      { do: "move", subject: 0, to: "heir", says: "both" },
+      { do: "finish move", subject: 0 },
+      { do: "everything" },
+      { do: "everything" },
+      { do: "move", subject: 0, to: "subject", says: "both" },
+      { do: "everything" },
+      { do: "finish move", subject: 0 },
+      { do: "everything" },
+    ],
+  ],
   // What only the account of the wrong key has is observed, and must not prove this key.
   [
     [0],

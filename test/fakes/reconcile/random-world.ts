@@ -443,8 +443,8 @@ export class World {
       return;
     }
     const object = one && this.#object(one);
-    const heir = one && this.#moves.heirOf(one);
-    if (heir && one && this.#moves.holds(one, id)) this.#faults.push(`${verb} ${id}, which ${heir.metadata.name} has`);
+    const fault = one && this.#moves.faultOfSubject(one, verb, id);
+    if (fault) this.#faults.push(`${verb} ${id}: ${fault}`);
     if (!object) this.#faults.push(`${verb} ${id}, which belongs to no object of ours`);
     else if (isReleased(object)) this.#faults.push(`${verb} ${id}, which its object has released`);
     else if (!object.metadata.finalizers?.includes(FINALIZER)) this.#faults.push(`${verb} ${id} without a finalizer`);
