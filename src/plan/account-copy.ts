@@ -37,7 +37,8 @@ type Verb =
   | ("create" | "get" | "update" | "delete" | "list")
   | ("createSource" | "deleteSource" | "getModule" | "putModule" | "deleteModule");
 
-const PLANNED = /[a-z0-9]+_planned\d+/g;
+/** Begins only where a word does: a long text would otherwise be read once more from each of its characters. */
+const PLANNED = /(?<![a-z0-9])[a-z0-9]+_planned\d+/g;
 
 /** Replaces the ids in a text that the service has not chosen yet by what `name` returns for them. */
 export const replacePlannedIDs = (text: string, name: (id: string) => string): string => text.replaceAll(PLANNED, name);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { keyPairs } from "../../test/fakes/reconcile/key-pairs.ts";
 import { Scene } from "../../test/fakes/reconcile/scene.ts";
 import { kinds } from "../kinds/index.ts";
+import { HTTPResponseBackend } from "../kinds/http-response-backend.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
@@ -126,4 +127,11 @@ test("an owner mark that the service has refused is no change that will come", a
   const spec = { domain: "shop.example.com", adopt: { existing: true as const } };
   const object = await scene.given(ReservedDomain, "shop", spec);
   expect(await planned(scene, scene.cluster.now(object))).toEqual([]);
+});
+
+test("a body of a megabyte is shown in the time of one reading", async () => {
+  const scene = new Scene();
+  const body = "x".repeat(1_000_000);
+  const [block] = await planned(scene, scene.cluster.apply(HTTPResponseBackend, "large", { body }));
+  expect(block?.fields).toContainEqual({ path: "body", new: body });
 });
