@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Unsent } from "./http/unsent.ts";
-import { expandPath, ownerOf } from "./path.ts";
+import { expandPath, moduleOwnerOf } from "./path.ts";
 
 describe("expandPath", () => {
   test.each([
@@ -31,5 +31,5 @@ test.each([
   ["/edges/tcp/{id}/backend", "edgtcp_1", { id: "edgtcp_1" }],
   ["/edges/https/{edge_id}/routes/{id}/oidc", "edghts_1", { edge_id: "edghts_1", id: undefined }],
 ])("a module at %s of %s has the owner %j", (path, id, expected) => {
-  expect(ownerOf({ path }, id)).toEqual(expected);
+  expect(moduleOwnerOf({ path }, id)).toEqual(expected);
 });

@@ -13,7 +13,7 @@ export function expandPath(template: string, ids: PathIds): string {
 }
 
 /** The owner of a module by its id, such as `edge/route`, which has one part for each parameter of the module's path. */
-export function ownerOf({ path }: Pick<Module, "path">, id: string): ModuleOwner {
+export function moduleOwnerOf({ path }: Pick<Module, "path">, id: string): ModuleOwner {
   const parts = id.split("/");
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   return Object.fromEntries(names.map((name, index) => [name, parts[index]])) as unknown as ModuleOwner;

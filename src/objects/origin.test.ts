@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { annotations } from "../schema/contract.ts";
 import type { ManagedObject, Status } from "./object.ts";
-import { isRetained, originOf } from "./origin.ts";
+import { isRetainedByPolicy, originOf } from "./origin.ts";
 
 const createdAt = "2026-01-01T12:00:00Z";
 const intent = "2026-01-01T12:00:00.000Z";
@@ -53,5 +53,5 @@ it.each([
   [{ deletionPolicy: "Delete" }, "Adopted", false],
   [{ deletionPolicy: "Retain" }, "Created", true],
 ] as const)("a remote with spec %o and origin %s is retained: %s", (spec, origin, retained) => {
-  expect(isRetained(object(spec, { id: "rd_1", origin }))).toBe(retained);
+  expect(isRetainedByPolicy(object(spec, { id: "rd_1", origin }))).toBe(retained);
 });

@@ -21,7 +21,7 @@ export function originOf(object: ManagedObject): Origin {
  * Whether deletionPolicy keeps the remote when the object is deleted, or when another remote replaces it. Without one,
  * adopted remotes stay and created ones are deleted. `leavesItsRemote` also asks annotations and observers.
  */
-export function isRetained(object: ManagedObject, origin: Origin = originOf(object)): boolean {
+export function isRetainedByPolicy(object: ManagedObject, origin: Origin = originOf(object)): boolean {
   const { deletionPolicy } = object.spec;
   return deletionPolicy ? deletionPolicy === "Retain" : origin === "Adopted";
 }
@@ -36,7 +36,7 @@ export const isModuleRetained = ({ spec, status }: ManagedObject, field: string)
  */
 export const leavesItsRemote = (object: ManagedObject): boolean =>
   answerOf(object, "orphan") !== "no" ||
-  isRetained(object) ||
+  isRetainedByPolicy(object) ||
   isObserveOnly(object) ||
   hasOnlyObserved(object) ||
   releasedTo(object) !== undefined;

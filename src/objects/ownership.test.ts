@@ -11,8 +11,8 @@ import {
   objectOf,
   ownerMark,
   ownerMarkOf,
-  ownerOf,
   ownerTextOf,
+  parseMark,
   withOwnerMark,
   withoutOwnerMark,
 } from "./ownership.ts";
@@ -115,8 +115,8 @@ describe("a mark that ends with the create that made the remote", () => {
 
   it("is written and taken apart without loss, with and without a create", () => {
     expect(ownerMark({ ...owner, create })).toBe(born);
-    expect(ownerOf(born)).toEqual({ ...owner, create });
-    expect(ownerOf("0f3d/team-a/db")).toEqual({ ...owner, create: undefined });
+    expect(parseMark(born)).toEqual({ ...owner, create });
+    expect(parseMark("0f3d/team-a/db")).toEqual({ ...owner, create: undefined });
     const forged = [
       ...["", "/", "//", "0f3d", "0f3d/", "0f3d//", "0f3d/team-a", "0f3d/team-a/", "0f3d//db", "/team-a/db", "#2026"],
       ...["my cluster/team-a/db", "clüster/team-a/db", `${"x".repeat(129)}/team-a/db`],
@@ -130,7 +130,7 @@ describe("a mark that ends with the create that made the remote", () => {
       ],
       ...[`0f3d/team-a/${"x".repeat(254)}`, `0f3d/${"x".repeat(64)}/db`],
     ];
-    for (const text of forged) expect([ownerOf(text), objectOf(text)], text).toEqual([undefined, undefined]);
+    for (const text of forged) expect([parseMark(text), objectOf(text)], text).toEqual([undefined, undefined]);
     expect([ownerTextOf(born), objectOf(born)]).toEqual(["0f3d/team-a/db", "team-a/db"]);
   });
 

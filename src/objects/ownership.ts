@@ -26,7 +26,7 @@ export const ownerMark = ({ cluster, namespace, name, create }: Mark): string =>
 
 /** Whether a mark names this cluster, by its id or a former one. */
 export function isOfCluster(mark: string, { cluster, formerClusters = [] }: Owner): boolean {
-  const named = ownerOf(mark);
+  const named = parseMark(mark);
   return named !== undefined && [cluster, ...formerClusters].includes(named.cluster);
 }
 
@@ -39,7 +39,7 @@ export const ownerTextOf = (mark: string): string => mark.replace(/#.*/s, "");
 
 /** `<namespace>/<name>` of the object that a mark names, in whichever cluster. Undefined: the text names none. */
 export function objectOf(mark: string | undefined): string | undefined {
-  const owner = ownerOf(mark);
+  const owner = parseMark(mark);
   return owner && `${owner.namespace}/${owner.name}`;
 }
 
@@ -53,7 +53,7 @@ const MARK = new RegExp(
  * What an owner mark says. Undefined: there is none, or the text names no possible object, so no operator has written it.
  * A remote with such a text is somebody else's, and it is not known whose.
  */
-export function ownerOf(mark: string | undefined): Mark | undefined {
+export function parseMark(mark: string | undefined): Mark | undefined {
   const [, cluster, namespace, name, create] = MARK.exec(mark ?? "") ?? [];
   if (cluster === undefined || namespace === undefined || name === undefined) return undefined;
   return { cluster, namespace, name, create: create || undefined };
@@ -65,10 +65,10 @@ export const isMadeBy = (remote: Answer, owner: Owner, create: string): boolean 
 /** The create that made a remote, as its mark says, if that is one of this object. */
 export function createIn(remote: Answer, owner: Owner): string | undefined {
   const mark = ownerMarkOf(remote);
-  return isMarkOf(mark, owner) ? ownerOf(mark)?.create : undefined;
+  return isMarkOf(mark, owner) ? parseMark(mark)?.create : undefined;
 }
 
-/** The text at the place of the mark in a remote's metadata, if there is one. `ownerOf` says whether that is a mark. */
+/** The text at the place of the mark in a remote's metadata, if there is one. `parseMark` says whether that is a mark. */
 export function ownerMarkOf({ metadata }: Answer): string | undefined {
   const owner = jsonObject(metadata)?.[OWNER_KEY];
   return typeof owner === "string" ? owner : undefined;

@@ -3,7 +3,7 @@ import { type CommandAccount, type CommandAccountOptions, openForCommand } from 
 import { ObjectMemory } from "../account/object-memory.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import { type Owner, ownerOf } from "../objects/ownership.ts";
+import { type Owner, parseMark } from "../objects/ownership.ts";
 import type { ReconcileError } from "../objects/reconcile-error.ts";
 import { RecordChecker } from "../operator/dns/record-checker.ts";
 import { resolverFor } from "../operator/dns/resolver.ts";
@@ -94,7 +94,7 @@ export class AccountChanges implements AsyncDisposable {
   [Symbol.asyncDispose] = (): PromiseLike<void> => this.#opened[Symbol.asyncDispose]();
 
   #ownerIn = (mark: string | undefined): Owner =>
-    ownerOf(mark) ?? { cluster: this.#options.clusterID, namespace: "", name: "" };
+    parseMark(mark) ?? { cluster: this.#options.clusterID, namespace: "", name: "" };
 
   /** Resolves with the message of the error for which a change was not made. */
   async #attempt(change: () => Promise<void>): Promise<Stay | undefined> {

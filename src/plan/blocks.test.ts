@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { keyPairs } from "../../test/fakes/reconcile/key-pairs.ts";
 import { Scene } from "../../test/fakes/reconcile/scene.ts";
-import { kinds } from "../kinds/index.ts";
 import { HTTPResponseBackend } from "../kinds/http-response-backend.ts";
+import { kinds } from "../kinds/index.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";

@@ -25,7 +25,7 @@ import {
   type SecretVersion,
   type Status,
 } from "../objects/object.ts";
-import { isRetained, type Origin } from "../objects/origin.ts";
+import { isRetainedByPolicy, type Origin } from "../objects/origin.ts";
 import { createIn, type Mark, type Owner, ownerMark } from "../objects/ownership.ts";
 import type { Waiting } from "../objects/reconcile-error.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
@@ -174,7 +174,7 @@ export function markFor({ state, object: { status }, owner }: ReconcileContext, 
  * its origin, if the status does not have it.
  */
 export function retire(context: ReconcileContext, id: string, origin?: Origin): void {
-  if (isRetained(context.object, origin) || isObserver(context.object)) return;
+  if (isRetainedByPolicy(context.object, origin) || isObserver(context.object)) return;
   const all = [...new Set([...retiringOf(context), id])];
   for (const left of all.slice(0, -MOST_RETIRING)) tellLeft(context, left);
   context.state.next.retiring = all.slice(-MOST_RETIRING);

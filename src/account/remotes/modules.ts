@@ -1,6 +1,6 @@
 import type { Body, CallOptions, GatewayClient } from "../../gateway/client.ts";
 import { isNotFound, mayBeCarriedOut } from "../../gateway/errors.ts";
-import { ownerOf } from "../../gateway/path.ts";
+import { moduleOwnerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Answer } from "../../schema/define.ts";
@@ -104,7 +104,7 @@ export class Modules implements UpdatableRemotes {
 
   async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<boolean> {
     const done = await this.#calls.delete(
-      (options) => this.#options.client.deleteModule(module, ownerOf(module, id), options),
+      (options) => this.#options.client.deleteModule(module, moduleOwnerOf(module, id), options),
       request,
     );
     this.#record(id, member, null);
@@ -125,7 +125,7 @@ export class Modules implements UpdatableRemotes {
     const confidential = isConfidential([member], request);
     try {
       return await this.#calls.change(
-        (options) => client.putModule(module, ownerOf(module, id), body, { ...options, confidential }),
+        (options) => client.putModule(module, moduleOwnerOf(module, id), body, { ...options, confidential }),
         request,
       );
     } catch (error) {
@@ -145,7 +145,7 @@ export class Modules implements UpdatableRemotes {
     const read = async (reading: Reading) => {
       const send = (options: CallOptions) => {
         at = clock.now();
-        return client.getModule(module, ownerOf(module, id), { ...options, onAnswer: reading.onAnswer });
+        return client.getModule(module, moduleOwnerOf(module, id), { ...options, onAnswer: reading.onAnswer });
       };
       const value = await this.#calls.read(send, request).catch(nullIfNotFound);
       // Some service may answer with an empty module for a remote that it does not have.
@@ -212,7 +212,7 @@ export async function proveKeyByModule(
 ): Promise<void> {
   const { client, keyProof, room } = options;
   const value = await room.readOnce(`the ${module.title}`, ({ onAnswer }) => {
-    const send = (call: CallOptions) => client.getModule(module, ownerOf(module, id), { ...call, onAnswer });
+    const send = (call: CallOptions) => client.getModule(module, moduleOwnerOf(module, id), { ...call, onAnswer });
     return new Calls(options).read(send, request).catch(nullIfNotFound);
   });
   if (!isUnset(value)) keyProof.recordSeenIDs([id]);

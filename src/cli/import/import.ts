@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { readAccountConfig } from "../../config.ts";
-import { ownerOf } from "../../gateway/path.ts";
+import { moduleOwnerOf } from "../../gateway/path.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { type ManagedObject, typeOf } from "../../objects/object.ts";
-import { ownerOf as ownerInMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { ownerMarkOf, parseMark } from "../../objects/ownership.ts";
 import { isUnreachable, KubeError } from "../../runtime/connection/errors.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
@@ -132,7 +132,7 @@ function takenBy(objects: readonly ManagedObject[], chosen: readonly Remote[]): 
 
 /** Names of objects whose remotes are left out, from the owner marks of these remotes. */
 function namesInMarks(leftOut: readonly Remote[], { namespace }: ImportFlags): Set<string> {
-  const marks = leftOut.flatMap((remote) => ownerInMark(ownerMarkOf(remote)) ?? []);
+  const marks = leftOut.flatMap((remote) => parseMark(ownerMarkOf(remote)) ?? []);
   const near = marks.filter((mark) => namespace === undefined || mark.namespace === namespace);
   return new Set(near.map(({ name }) => name));
 }
@@ -172,7 +172,7 @@ async function readSelected(reader: AccountReader, selection: Selection, { termi
 async function readModules(reader: AccountReader, kind: Kind, id: string, problems: string[]): Promise<Remote[]> {
   const answers: [string, object][] = [];
   for (const [member, module] of Object.entries<Module>(kind.modules)) {
-    const answer = await reader.module(module, ownerOf(module, id));
+    const answer = await reader.module(module, moduleOwnerOf(module, id));
     if (answer) answers.push([member, answer]);
   }
   if (answers.length > 0) return [{ id, ...Object.fromEntries(answers) }];

@@ -1,5 +1,5 @@
 import type { ManagedObject } from "../../objects/object.ts";
-import { isRetained } from "../../objects/origin.ts";
+import { isRetainedByPolicy } from "../../objects/origin.ts";
 import { LAST_APPLIED } from "../../runtime/cache/freeze.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
@@ -59,7 +59,9 @@ export function movedSpec(
   const spec = structuredClone(old.spec);
   for (const [path, id] of byID) setAt(spec, keysOfPath(path), { id });
   const adopted = { ...spec, adopt: { id: old.status?.id ?? "", from: textOf(from) } };
-  return toContext === undefined ? adopted : { ...adopted, deletionPolicy: isRetained(old) ? "Retain" : "Delete" };
+  return toContext === undefined
+    ? adopted
+    : { ...adopted, deletionPolicy: isRetainedByPolicy(old) ? "Retain" : "Delete" };
 }
 
 function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[], value: unknown): void {

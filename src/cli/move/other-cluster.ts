@@ -1,6 +1,6 @@
 import { updateMembers } from "../../gateway/resource.ts";
 import { conditionOf, type ManagedObject, typeOf } from "../../objects/object.ts";
-import { objectOf, ownerMarkOf, ownerOf, ownerTextOf } from "../../objects/ownership.ts";
+import { objectOf, ownerMarkOf, ownerTextOf, parseMark } from "../../objects/ownership.ts";
 import type { AccountChanges } from "../../plan/account-changes.ts";
 import { isConflict, isNotFound } from "../../runtime/connection/errors.ts";
 import { customResourceOf } from "../../schema/common.ts";
@@ -77,7 +77,7 @@ async function removeMark({ move, tell }: MoveParts, { old, next }: Prepared, ac
   if (owner !== textOf(move.from) && next && owner === textOf(move.to)) return;
   const refused = `${titleOf(move, move.from)} cannot give ${id} away: its owner mark names ${ownerTextOf(mark)}`;
   if (owner !== textOf(move.from)) throw new CommandError(refused);
-  if (ownerOf(mark)?.cluster !== account.clusterID)
+  if (parseMark(mark)?.cluster !== account.clusterID)
     throw new CommandError(
       `${refused}. If the operator of this cluster has that CLUSTER_ID, set it for the command too`,
     );

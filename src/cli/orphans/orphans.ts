@@ -1,7 +1,7 @@
 import { updateMembers } from "../../gateway/resource.ts";
 import { canBeLeft, keeperOf } from "../../objects/leftover.ts";
 import { isObserver, nameOf, releasedTo } from "../../objects/object.ts";
-import { objectOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
+import { objectOf, ownerMarkOf, parseMark } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { AccountFlags } from "../account/credentials.ts";
 import { reportPartial } from "../cluster/partial.ts";
@@ -48,7 +48,7 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
 
 /** By the namespace of the object, or the one in the owner mark. What nobody manages belongs to no namespace. */
 function isMeant(node: Node, scope: Scope): boolean {
-  const { namespace } = node.object?.metadata ?? ownerOf(markOf(node)) ?? {};
+  const { namespace } = node.object?.metadata ?? parseMark(markOf(node)) ?? {};
   return namespace === undefined || includes(scope, namespace);
 }
 
@@ -62,7 +62,7 @@ export function problemOfID({ graph, clusterID }: Pick<Loaded, "graph" | "cluste
     const isOwn =
       object && !isObserver(object) && releasedTo(object) === undefined && objectOf(mark) === nameOf(object);
     // Of a kind without an update, a remote keeps a mark with a former id.
-    return isOwn && updateMembers(kind.resource).includes("metadata") ? (ownerOf(mark)?.cluster ?? []) : [];
+    return isOwn && updateMembers(kind.resource).includes("metadata") ? (parseMark(mark)?.cluster ?? []) : [];
   });
   const [other] = ids;
   if (clusterID === undefined || other === undefined || ids.includes(clusterID)) return undefined;
@@ -168,7 +168,7 @@ function isOurs(
   { kind, clusterID, isUnmanaged }: { kind: Kind; clusterID: string | undefined; isUnmanaged: boolean },
 ): boolean {
   if (mark === undefined) return isUnmanaged;
-  const owner = ownerOf(mark);
+  const owner = parseMark(mark);
   return owner !== undefined && owner.cluster === clusterID && isRead(kind, owner.namespace);
 }
 

@@ -1,6 +1,6 @@
 import { readAccountConfig } from "../../config.ts";
 import { leavesSomeOut } from "../../objects/errors/sentence.ts";
-import { refusalIn } from "../../objects/errors/service.ts";
+import { adviceAndAnswerIn } from "../../objects/errors/service.ts";
 import { conditionOf, isObserver } from "../../objects/object.ts";
 import { type ClusterFlags, connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
@@ -87,10 +87,12 @@ function linesOf({ node, events }: Named, told: Told, now: number, options: Scre
 /** The last refusal by the service, from the events, if the conditions no longer mention it. */
 function formerRefusal(node: Node, events: readonly ObjectEvent[], now: number): string[] {
   const current = [readyOf(node).message, failureBehind(node)?.message ?? ""];
-  if (current.some(refusalIn)) return [];
-  const event = events.find(({ message }) => refusalIn(message));
+  if (current.some(adviceAndAnswerIn)) return [];
+  const event = events.find(({ message }) => adviceAndAnswerIn(message));
   return event
-    ? [`  The service last refused something ${ageOf(event.last, now)} ago: ${refusalIn(event.message)?.answer}`]
+    ? [
+        `  The service last refused something ${ageOf(event.last, now)} ago: ${adviceAndAnswerIn(event.message)?.answer}`,
+      ]
     : [];
 }
 
@@ -173,7 +175,7 @@ const ADDRESSES = ["hostports"];
 
 /** A message below an object. A refusal by the service gets a line of its own. */
 function messageLines(message: string, indent: string): string[] {
-  const refusal = refusalIn(message);
+  const refusal = adviceAndAnswerIn(message);
   const lines = refusal ? [refusal.wayOut, `The service answered: ${refusal.answer}`] : [message];
   return lines.map((line) => `${indent}  ${line}`);
 }
@@ -222,7 +224,7 @@ function chainOf({ node: root, events }: Named, told: Told): object[] {
     const trouble = told.troubles?.get(node);
     const { status: ready, reason, message } = readyOf(node);
     const behind = failureBehind(node);
-    const answer = refusalIn(behind?.message ?? message)?.answer ?? refusalIn(message)?.answer;
+    const answer = adviceAndAnswerIn(behind?.message ?? message)?.answer ?? adviceAndAnswerIn(message)?.answer;
     const nextLook = node.object && nextLookOf(node.object);
     const createWith = node.object && createCommandOf(node.kind, node.object);
     return {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
+  adviceAndAnswerIn,
   answerUnexpected,
   changeRefused,
   notPermitted,
   quotaExceeded,
-  refusalIn,
   secretsRefused,
   serviceUnavailable,
   specRefused,
@@ -21,7 +21,7 @@ describe("the answer of the service in a message", () => {
     ["a refused change", changeRefused({ fields: "spec.format", title: "event destination", answer })],
     ["a refused change of what has a name", changeRefused({ fields: "spec.format", title: undefined, answer })],
   ])("about %s is its end", (_, { message }) => {
-    expect(refusalIn(message)).toEqual({ wayOut: message.slice(0, -`: ${answer}`.length), answer });
+    expect(adviceAndAnswerIn(message)).toEqual({ wayOut: message.slice(0, -`: ${answer}`.length), answer });
   });
 
   it.each([
@@ -29,6 +29,6 @@ describe("the answer of the service in a message", () => {
     answerUnexpected({ answer: "GET /: 404" }).message,
     'Create TunnelGroupBackend "db" in this namespace',
   ])("is nowhere in %s", (message) => {
-    expect(refusalIn(message)).toBeUndefined();
+    expect(adviceAndAnswerIn(message)).toBeUndefined();
   });
 });

@@ -130,7 +130,7 @@ const beforeAnswer = (): string[] =>
  * The advice and the answer of the service in the message of a condition or an event. Undefined: the message is none of
  * those in `beforeAnswer`.
  */
-export function refusalIn(message: string): { wayOut: string; answer: string } | undefined {
+export function adviceAndAnswerIn(message: string): { wayOut: string; answer: string } | undefined {
   for (const before of beforeAnswer()) {
     const [advice, ...after] = message.split(before);
     if (after.length > 0) return { wayOut: `${advice}${before.slice(0, -2)}`, answer: after.join(before) };

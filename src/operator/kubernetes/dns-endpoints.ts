@@ -110,7 +110,7 @@ function manifestOf(object: ManagedObject, { labels, annotations, endpoints, own
   const content = {
     labels: { ...labels, [MANAGED_BY]: OPERATOR_NAME },
     annotations: { ...annotations, [endpointAnnotations.object]: ownerNameOf(object) },
-    ownerReferences: owned ? [ownerOf(object)] : [],
+    ownerReferences: owned ? [ownerReferenceOf(object)] : [],
   };
   const spec = { endpoints };
   return {
@@ -128,7 +128,7 @@ function manifestOf(object: ManagedObject, { labels, annotations, endpoints, own
 
 const ownerNameOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${metadata.name}`;
 
-const ownerOf = ({ kind, metadata: { name, uid } }: ManagedObject): OwnerReference => ({
+const ownerReferenceOf = ({ kind, metadata: { name, uid } }: ManagedObject): OwnerReference => ({
   apiVersion: API_VERSION,
   kind,
   name,

@@ -12,7 +12,7 @@ import {
 } from "../decide/may-delete.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
 import { hasRecords } from "../features.ts";
-import { refusedAsInUse } from "../use/refusal.ts";
+import { inUseErrorOf } from "../use/refusal.ts";
 import { emptyRemote } from "./empty-remote.ts";
 
 /**
@@ -53,7 +53,7 @@ async function sendInTurn(context: ReconcileContext, permit: Permit, way: WayToD
     if (await deleteWithLossGuard(context, permit)) return accepted(context);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    if (!isUnsupported(error)) throw refusedAsInUse(context, error) ?? refusedDelete(context, error);
+    if (!isUnsupported(error)) throw inUseErrorOf(context, error) ?? refusedDelete(context, error);
     account.operations.refused(kind.resource, "delete");
     return false;
   }

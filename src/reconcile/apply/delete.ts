@@ -7,7 +7,7 @@ import { sentence } from "../../objects/errors/sentence.ts";
 import { isNamedBySpec } from "../../objects/identity.ts";
 import { openCreateOf } from "../../objects/intent.ts";
 import { hasFinalizer, isOrphan, isUninstalling, type ManagedObject, releasedTo } from "../../objects/object.ts";
-import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
+import { isRetainedByPolicy, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
@@ -173,7 +173,7 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
     if (remote && hasOutput(context)) recordLostToken(context, remote);
   }
   // The search may have found an adopted remote in place of one that no longer exists.
-  const own = id === undefined || isRetained(object, state.origin) ? [] : [id];
+  const own = id === undefined || isRetainedByPolicy(object, state.origin) ? [] : [id];
   await deleteEach(context, own[0], [...own, ...retiringOf(context)]);
 }
 

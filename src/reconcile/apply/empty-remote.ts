@@ -3,7 +3,7 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { fieldsReferringTo } from "../../schema/wire/uses.ts";
 import { type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
 import { plan } from "../desired/plan.ts";
-import { refusedAsInUse } from "../use/refusal.ts";
+import { inUseErrorOf } from "../use/refusal.ts";
 
 /** Removes all references to other remotes from a remote, so that those can be deleted before it. */
 export async function emptyRemote(context: ReconcileContext, id: string): Promise<void> {
@@ -19,6 +19,6 @@ export async function emptyRemote(context: ReconcileContext, id: string): Promis
     changes.push({ type: "Updated", id, fields, drifted: false });
   } catch (error) {
     if (isNotFound(error)) return;
-    throw isGatewayError(error) ? (refusedAsInUse(context, error) ?? error) : error;
+    throw isGatewayError(error) ? (inUseErrorOf(context, error) ?? error) : error;
   }
 }

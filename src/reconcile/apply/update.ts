@@ -7,7 +7,7 @@ import {
   metadataOf,
   ownerMark,
   ownerMarkOf,
-  ownerOf,
+  parseMark,
   withOwnerMark,
 } from "../../objects/ownership.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
@@ -210,7 +210,7 @@ function ownedMetadata(context: ReconcileContext, wanted: Body, remote: Remote, 
   const text = (wanted["metadata"] as string | undefined) ?? unchanged;
   const present = ownerMarkOf(remote);
   const isRefused = secondsUntilMark(context, remote.id) > 0;
-  const mark = isRefused ? present && ownerOf(present) : markFor(context, remote);
+  const mark = isRefused ? present && parseMark(present) : markFor(context, remote);
   const metadata = mark ? withOwnerMark(text, mark) : text;
   return metadata === undefined ? {} : { metadata };
 }

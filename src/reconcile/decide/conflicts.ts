@@ -9,7 +9,7 @@ import {
 } from "../../objects/errors/ownership.ts";
 import { openCreateOf } from "../../objects/intent.ts";
 import { hasOwnID, isObserveOnly, isObserver, type ManagedObject, retiringIDs } from "../../objects/object.ts";
-import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf, ownerTextOf } from "../../objects/ownership.ts";
+import { isMarkOf, isOfCluster, ownerMarkOf, ownerTextOf, parseMark } from "../../objects/ownership.ts";
 import type { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
 import { isHandover } from "./handover.ts";
@@ -21,7 +21,7 @@ import { isHandover } from "./handover.ts";
  */
 function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolean {
   const { cluster, kind, owner } = context;
-  const named = ownerOf(mark);
+  const named = parseMark(mark);
   if (!named || !isOfCluster(mark, owner)) return false;
   if (isFormerMark(context, mark, id)) return true;
   const { namespace, name } = named;
@@ -95,7 +95,7 @@ export function foreignMark(context: ReconcileContext, remote: Remote): Blocked 
   const { id } = remote;
   const own = ownerMarkOf(remote);
   const owner = ownerTextOf(own ?? context.object.status?.owner ?? "");
-  const named = ownerOf(owner);
+  const named = parseMark(owner);
   const marked = { id, owner, cluster: isOfCluster(owner, context.owner) ? undefined : named?.cluster };
   if (own === undefined) return statusCopied(marked);
   return named ? markedByOther(marked) : markUnreadable({ id, mark: owner });

@@ -7,7 +7,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
+import { ownerMarkOf, parseMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 
@@ -167,7 +167,7 @@ describe("remotes that are missing", () => {
     loseRemotes();
     await scene.resync(IPPolicy, ...objects);
     scene.account.lossGuard.confirmAll(credentials);
-    const marks = lost.map((remote) => ({ id: remote.id, namespace: ownerOf(ownerMarkOf(remote))?.namespace ?? "" }));
+    const marks = lost.map((remote) => ({ id: remote.id, namespace: parseMark(ownerMarkOf(remote))?.namespace ?? "" }));
     await scene.reconcile(objects[0] as ManagedObject);
     const accepted = marks.filter(({ id }) => scene.account.lossGuard.isAccepted(id));
     expect(accepted).toEqual(marks.filter(({ namespace }) => namespaces.includes(namespace)));

@@ -8,7 +8,7 @@ import {
   type ManagedObject,
   type Status,
 } from "../../objects/object.ts";
-import { isRetained } from "../../objects/origin.ts";
+import { isRetainedByPolicy } from "../../objects/origin.ts";
 import type { EventDraft } from "../cluster.ts";
 import type { Change, ReconcileContext } from "../context.ts";
 import { specFields } from "../desired/plan.ts";
@@ -72,7 +72,7 @@ function replacementEvent(
 ): EventDraft | undefined {
   const deleted = before.findLast((change) => change.type === "Deleted");
   const what = replaces
-    ? `${replaces}, ${isRetained(object) ? "which stays in the account (deletionPolicy: Retain)" : "which is deleted once nothing refers to it"}`
+    ? `${replaces}, ${isRetainedByPolicy(object) ? "which stays in the account (deletionPolicy: Retain)" : "which is deleted once nothing refers to it"}`
     : deleted && `${deleted.id}, which was deleted`;
   if (!what) return undefined;
   return { type: "Normal", reason: "Updating", action: "Create", note: `Created ${id} in place of ${what}` };

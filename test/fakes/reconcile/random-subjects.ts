@@ -4,7 +4,7 @@ import { TCPEdge } from "../../../src/kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../../src/kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../../src/kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../../src/objects/object.ts";
-import { objectOf, ownerMarkOf, ownerOf } from "../../../src/objects/ownership.ts";
+import { objectOf, ownerMarkOf, parseMark } from "../../../src/objects/ownership.ts";
 import type { Kind } from "../../../src/schema/define.ts";
 import type { FakeRemote } from "./fake-gateway.ts";
 
@@ -29,7 +29,7 @@ export interface Subject {
  * c2.
  */
 export const isOurMark = (mark: string | undefined, object: string): boolean =>
-  /^c1(-\d+)?$/.test(ownerOf(mark)?.cluster ?? "") && objectOf(mark) === object;
+  /^c1(-\d+)?$/.test(parseMark(mark)?.cluster ?? "") && objectOf(mark) === object;
 
 const byMark =
   (name: string) =>

@@ -5,7 +5,7 @@ import { TCPEdge } from "../../../src/kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../../src/kinds/tls-certificate.ts";
 import { openCreateOf } from "../../../src/objects/intent.ts";
 import { isDeleting, isReleased, type ManagedObject, releasedTo, retiringIDs } from "../../../src/objects/object.ts";
-import { isRetained } from "../../../src/objects/origin.ts";
+import { isRetainedByPolicy } from "../../../src/objects/origin.ts";
 import { ownerMark } from "../../../src/objects/ownership.ts";
 import { FINALIZER } from "../../../src/schema/contract.ts";
 import type { Kind } from "../../../src/schema/define.ts";
@@ -488,7 +488,7 @@ export class World {
   #noteRetained(object: ManagedObject, remotes: readonly FakeRemote[]): void {
     if (!isDeleting(object)) this.#retained.delete(object.status?.id ?? "");
     // Includes remotes that an interrupted create makes meanwhile.
-    else if (isRetained(object) || releasedTo(object) !== undefined)
+    else if (isRetainedByPolicy(object) || releasedTo(object) !== undefined)
       for (const { id } of remotes) this.#retained.add(id);
   }
 

@@ -1,4 +1,4 @@
-import { objectOf, ownerMarkOf, ownerOf } from "../../../objects/ownership.ts";
+import { objectOf, ownerMarkOf, parseMark } from "../../../objects/ownership.ts";
 import { type Node, readyOf } from "../../graph/graph.ts";
 import { isPausedNow, isStalled } from "../../status/summary.ts";
 import { type Html, html } from "./html.ts";
@@ -21,7 +21,7 @@ export type State = keyof typeof states;
 export function stateOf(node: Node, clusterID: string | undefined): State {
   const { object, remote } = node;
   if (!object) {
-    const owner = remote && ownerOf(ownerMarkOf(remote));
+    const owner = remote && parseMark(ownerMarkOf(remote));
     return owner && clusterID !== undefined && owner.cluster !== clusterID ? "other" : "none";
   }
   if (object.metadata.deletionTimestamp) return "deleting";
@@ -35,7 +35,7 @@ export function stateOf(node: Node, clusterID: string | undefined): State {
 /** What a remote without an object of this cluster says of its owner. */
 export function ownerText({ object, remote }: Node): string | undefined {
   const mark = object ? undefined : remote && ownerMarkOf(remote);
-  const owner = ownerOf(mark);
+  const owner = parseMark(mark);
   return owner && `${objectOf(mark)} in cluster ${owner.cluster}`;
 }
 

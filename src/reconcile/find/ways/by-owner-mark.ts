@@ -4,7 +4,7 @@ import { clusterUnknown, statusLost } from "../../../objects/errors/ownership.ts
 import { hasNaturalKey } from "../../../objects/identity.ts";
 import { intentOf, openCreateOf } from "../../../objects/intent.ts";
 import { hasFinalizer } from "../../../objects/object.ts";
-import { isMarkOf, ownerMarkOf, ownerOf, ownerTextOf } from "../../../objects/ownership.ts";
+import { isMarkOf, ownerMarkOf, ownerTextOf, parseMark } from "../../../objects/ownership.ts";
 import { fromAnswer } from "../../../schema/wire/answer.ts";
 import type { Body } from "../../../schema/wire/request.ts";
 import {
@@ -96,7 +96,7 @@ async function refuseUnknownCluster(context: ReconcileContext): Promise<undefine
   const fitting = await allFitting(context, (remote) => !isMarkOf(ownerMarkOf(remote), owner));
   const [remote] = fitting;
   const mark = remote && ownerMarkOf(remote);
-  const named = ownerOf(mark);
+  const named = parseMark(mark);
   if (!remote || !mark || !named) return;
   throw clusterUnknown({ id: remote.id, owner: ownerTextOf(mark), cluster: named.cluster, own: owner.cluster });
 }
