@@ -34,7 +34,7 @@ const caPemFrom = mark(
 
 const caPem = matching(
   z.string().min(1).max(131_072),
-  /-----BEGIN ([A-Z0-9]+ )?CERTIFICATE-----[\t\n\r ]+[A-Za-z0-9+/=\t\n\r ]+-----END ([A-Z0-9]+ )?CERTIFICATE-----/,
+  /-----BEGIN ([A-Z0-9]+ )?CERTIFICATE-----[\t\n\r ][A-Za-z0-9+/=\t\n\r ]+-----END ([A-Z0-9]+ )?CERTIFICATE-----/,
   "must have a certificate in PEM, from its line BEGIN CERTIFICATE to its line END CERTIFICATE",
 );
 

@@ -10,7 +10,7 @@ import { mark } from "../schema/traits.ts";
 const rule = matching(
   z.string().max(512),
   // the page says nothing of what is in a label
-  /^(\*|bind:([^\s\p{Cc}=]+|\P{Cc}*=\P{Cc}*))$/u,
+  /^(\*|bind:([^\s\p{Cc}=]+|[^\p{Cc}=]*=\P{Cc}*))$/u,
   "must be * or bind:<target>, such as bind:*.example.com or bind:app=web, without white space in a host",
 ).describe("`*` permits everything. `bind:<target>` permits one domain, address or label, which may have a wildcard.");
 

@@ -3,7 +3,7 @@ import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 
 /** A place in a stack of Node: the URL of a file, with a line and a column that begin at 1. */
-const PLACE = /(file:\/\/\/[^\s()]+\.js):(\d+):(\d+)/g;
+const PLACE = /(file:\/\/\/[^\s():]+\.js):(\d+):(\d+)/g;
 
 type Maps = Map<string, SourceMap | undefined>;
 

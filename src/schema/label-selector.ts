@@ -21,6 +21,9 @@ export class LabelSelectorError extends Error {
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
+/** The selector of another installation is read again and again, and whoever may write a Lease chooses it. */
+const LONGEST = 4096;
+
 export const everything: LabelSelector = { text: "", keys: new Map() };
 
 /**
@@ -28,6 +31,7 @@ export const everything: LabelSelector = { text: "", keys: new Map() };
  * `key in (a,b)`, `key notin (a,b)`, `key` or `!key`. Throws LabelSelectorError, also for one that no object can match.
  */
 export function parseLabelSelector(text: string): LabelSelector {
+  if (text.length > LONGEST) throw new LabelSelectorError(`must have at most ${LONGEST} characters`);
   const keys = new Map<string, Allowed>();
   for (const part of partsOf(text)) {
     const [key, allowed] = requirementOf(part);
@@ -67,7 +71,15 @@ function intersection(one: Allowed, other: Allowed): Allowed {
 /** Splits at the commas that are in no parentheses. */
 function partsOf(text: string): string[] {
   if (text.trim() === "") return [];
-  return text.split(/,(?![^(]*\))/).map((part) => part.trim());
+  const parts: string[] = [];
+  let [begin, isList] = [0, false];
+  for (const { 0: sign, index } of text.matchAll(/[(),]/g)) {
+    if (sign === "," && !isList) {
+      parts.push(text.slice(begin, index).trim());
+      begin = index + 1;
+    } else if (sign !== ",") isList = sign === "(";
+  }
+  return [...parts, text.slice(begin).trim()];
 }
 
 function requirementOf(part: string): [key: string, allowed: Allowed] {

@@ -164,10 +164,10 @@ export class Entries implements CreatableRemotes {
 
   #notify(before: Remote, after: Remote | undefined): void {
     if (this.#ownChange) return;
-    const former = this.#entriesOf(before).map(({ id }) => id);
-    const present = after ? this.#entriesOf(after).map(({ id }) => id) : [];
-    const changed = present.filter((id) => !former.includes(id));
-    const absent = former.filter((id) => !present.includes(id));
+    const former = new Set(this.#entriesOf(before).map(({ id }) => id));
+    const present = new Set(after ? this.#entriesOf(after).map(({ id }) => id) : []);
+    const changed = [...present.difference(former)];
+    const absent = [...former.difference(present)];
     // Whoever adds the entry again is somebody else.
     for (const id of absent) this.#left.delete(id);
     if (changed.length + absent.length > 0) this.#options.onListDelta?.({ changed, absent });

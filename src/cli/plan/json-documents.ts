@@ -25,8 +25,8 @@ export function documentsOf(text: string): JSONDocument[] | undefined {
 /** Splits the text behind each brace that closes an object, so that each part is blank or should be one object. */
 function* partsOf(text: string): Generator<{ source: string; isBlank: boolean }> {
   let [begin, depth] = [0, 0];
-  // a text in quotes, which may have braces in it, or one brace
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]|[^\s{}"]+/gs)) {
+  // A text in quotes, which may have braces in it, or one brace. A text that does not end is the rest.
+  for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[{}]|[^\s{}"]+/gs)) {
     if (depth === 0 && begin < index) {
       yield part(text.slice(begin, index));
       begin = index;

@@ -7,12 +7,14 @@ const INTEGER = /^[-+]?(0x[0-9a-f]+|0o[0-7]+|0b[01]+|0[0-7]*|[1-9][0-9]*)$/i;
 const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)(e[-+]?[0-9]+)?$/i;
 const STRAY = /(?<![0-9])_|_(?![0-9])/;
 const LARGEST = 2n ** 64n;
+/** A longer text is too large for an integer, or begins with more zeros than anybody writes. */
+const MOST_DIGITS = 200;
 
 /** The number that kubectl takes a plain scalar for. The text itself where kubectl reads a text. */
 export function numberOrText(source: string): number | string {
   // Go itself reads what begins with a dot, and takes a `_` between digits alone.
   const digits = source.startsWith(".") && STRAY.test(source) ? source : source.replaceAll("_", "");
-  if (INTEGER.test(digits)) {
+  if (digits.length <= MOST_DIGITS && INTEGER.test(digits)) {
     const value = integer(digits);
     if (value > -LARGEST && value < LARGEST) return Number(value);
   }

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type Manifests, parse, readManifests } from "./manifests.ts";
+import { type Manifests, noManifests, parse, readManifests } from "./manifests.ts";
 
 function parsed(...texts: string[]): Manifests {
-  const result: Manifests = { manifests: [], problems: [], leftOut: [] };
+  const result = noManifests();
   for (const [index, text] of texts.entries()) parse(text, `${index}.yaml`, result);
   return result;
 }

@@ -35,7 +35,11 @@ export interface Manifests {
   problems: string[];
   /** One line for each object that has a kind of this operator, and is of another API. */
   leftOut: string[];
+  /** Where each manifest is, by what no two may have in common. */
+  places: Map<string, string>;
 }
+
+export const noManifests = (): Manifests => ({ manifests: [], problems: [], leftOut: [], places: new Map() });
 
 export interface ManifestFlags {
   /** Files, folders, and `-` for stdin. */
@@ -52,7 +56,7 @@ export async function readManifests({
   recursive = false,
   kustomize: folder,
 }: ManifestFlags): Promise<Manifests> {
-  const result: Manifests = { manifests: [], problems: [], leftOut: [] };
+  const result = noManifests();
   if (folder === undefined) {
     for (const path of filename ?? []) await readFiles(path, recursive, result);
     return result;
@@ -181,13 +185,16 @@ function contentOf(document: { toJS: () => unknown }): { value: unknown } | { pr
   }
 }
 
-function add(item: unknown, where: string, { manifests, problems, leftOut }: Manifests, at?: Manifest["at"]): void {
-  const problem = problemOf(item) ?? duplicateOf(item, manifests);
+function add(item: unknown, where: string, result: Manifests, at?: Manifest["at"]): void {
+  const { manifests, problems, leftOut, places } = result;
+  const problem = problemOf(item) ?? duplicateOf(item, result);
   const other = problem === undefined ? otherAPIOf(item as KubeObject) : undefined;
   if (problem) problems.push(`${where}: ${problem}`);
   else if (other) leftOut.push(`${where}: ${other}`);
-  else if (isRelevant(item as KubeObject))
+  else if (isRelevant(item as KubeObject)) {
     manifests.push({ where, object: item as Manifest["object"], ...(at && { at }) });
+    places.set(keyOf(item as KubeObject), where);
+  }
 }
 
 /** The items of a list. Nothing for a document that is empty. */
@@ -227,10 +234,9 @@ function problemOfData(object: KubeObject & Record<string, unknown>): string | u
 const isTexts = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.values(value).every((one) => typeof one === "string");
 
-function duplicateOf(value: unknown, manifests: readonly Manifest[]): string | undefined {
-  const key = keyOf(value as KubeObject);
-  const other = manifests.find(({ object }) => keyOf(object) === key);
-  return other && `Remove one of two: ${other.where} has the same object`;
+function duplicateOf(value: unknown, { places }: Manifests): string | undefined {
+  const other = places.get(keyOf(value as KubeObject));
+  return other && `Remove one of two: ${other} has the same object`;
 }
 
 /** The message for an object that another file has too. */

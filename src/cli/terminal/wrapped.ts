@@ -1,7 +1,8 @@
 import { plain } from "./plain.ts";
 
-/** What a line of two columns has before the second one. */
+/** What a line of two columns has before the second one. No first column is wider than this. */
 const FIRST_COLUMN = /^ *\S.*? {2,}(?=\S)/;
+const WIDEST = 200;
 /** Fewer characters of a second column in one line are hard to read: what is left of it begins at the indent. */
 const LEAST = 30;
 
@@ -38,12 +39,15 @@ export function wrappedText(text: string, columns: number | undefined): string[]
   const lines: string[] = [];
   for (const line of text.split("\n")) {
     const before = lines.at(-1) ?? "";
-    const goesOn = before !== "" && line !== "" && !FIRST_COLUMN.test(line) && indentOf(line) === belowOf(before);
+    const goesOn =
+      before !== "" && line !== "" && firstColumnOf(line) === undefined && indentOf(line) === belowOf(before);
     lines.push(goesOn ? `${lines.pop()} ${line.trimStart()}` : line);
   }
   return lines.flatMap((line) => wrappedLine(line, columns));
 }
 
+const firstColumnOf = (line: string): string | undefined => FIRST_COLUMN.exec(line.slice(0, WIDEST))?.[0];
+
 const indentOf = (line: string): string => /^ */.exec(line)?.[0] ?? "";
 
-const belowOf = (line: string): string => " ".repeat((FIRST_COLUMN.exec(line)?.[0] ?? indentOf(line)).length);
+const belowOf = (line: string): string => " ".repeat((firstColumnOf(line) ?? indentOf(line)).length);

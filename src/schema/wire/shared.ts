@@ -46,10 +46,8 @@ export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, others
   return Object.fromEntries(
     lists.map(({ member, fields, trait }) => {
       const own = entriesOf(wanted[member]);
-      const wantedByOthers = (others[member] ?? none).wanted;
-      const ours = fields
-        .flatMap((field) => appliedEntries(field, applied))
-        .filter((key) => !wantedByOthers.includes(key));
+      const wantedByOthers = new Set((others[member] ?? none).wanted);
+      const ours = fields.flatMap((field) => appliedEntries(field, applied)).filter((key) => !wantedByOthers.has(key));
       return [member, [...own, ...without(entriesOf(seen[member]), trait, [...keysOf(own, trait), ...ours])]];
     }),
   );
@@ -63,15 +61,14 @@ export function withOthersEntries(schema: z.ZodObject, body: Body, { wanted, oth
   const lists = sharedLists(schema).filter(({ member }) => body[member] !== undefined && others[member]);
   const settled = lists.map(({ member, trait }): [string, unknown] => {
     const entries = others[member] ?? none;
-    const own = keysOf(entriesOf(wanted[member]), trait);
+    const own = new Set(keysOf(entriesOf(wanted[member]), trait));
     const kept = without(
       entriesOf(body[member]),
       trait,
-      entries.leaving.filter((key) => !own.includes(key)),
+      entries.leaving.filter((key) => !own.has(key)),
     );
-    const present = keysOf(kept, trait);
-    const added = [...new Set(entries.wanted)].filter((key) => !present.includes(key));
-    return [member, [...kept, ...added.map((key) => ({ [trait.key]: key }))]];
+    const added = new Set(entries.wanted).difference(new Set(keysOf(kept, trait)));
+    return [member, [...kept, ...[...added].map((key) => ({ [trait.key]: key }))]];
   });
   return { ...body, ...Object.fromEntries(settled) };
 }
@@ -80,5 +77,7 @@ const entriesOf = (list: unknown): Body[] => (Array.isArray(list) ? list : []);
 
 const keysOf = (entries: readonly Body[], { key }: SharedTrait): string[] => entries.map((entry) => String(entry[key]));
 
-const without = (entries: readonly Body[], { key }: SharedTrait, gone: readonly string[]): Body[] =>
-  entries.filter((entry) => !gone.includes(String(entry[key])));
+function without(entries: readonly Body[], { key }: SharedTrait, gone: readonly string[]): Body[] {
+  const all = new Set(gone);
+  return entries.filter((entry) => !all.has(String(entry[key])));
+}

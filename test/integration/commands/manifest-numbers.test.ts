@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Manifests, parse } from "../../../src/cli/plan/manifests.ts";
+import { noManifests, parse } from "../../../src/cli/plan/manifests.ts";
 import { useCluster } from "../../../tools/cluster/use.ts";
 import { run } from "../../../tools/shared/run.ts";
 
@@ -20,7 +20,7 @@ test("plain texts that begin like a number are read as kubectl reads them", asyn
   const { code, stdout } = await run(cluster.kubectl, args, { input: manifest, env: { KUBECONFIG: "/dev/null" } });
   expect(code).toBe(0);
   const theirs: unknown[] = JSON.parse(stdout).spec.list;
-  const result: Manifests = { manifests: [], problems: [], leftOut: [] };
+  const result = noManifests();
   parse(manifest, "numbers.yaml", result);
   expect(result.problems).toEqual([]);
   const [ours = []] = result.manifests.map(({ object }) => (object["spec"] as { list: unknown[] }).list);

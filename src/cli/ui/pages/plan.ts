@@ -1,7 +1,7 @@
 import { kinds } from "../../../kinds/index.ts";
 import type { Action, Block } from "../../../plan/blocks.ts";
 import { graphOf } from "../../graph/graph.ts";
-import { type Manifests, parseFile } from "../../plan/manifests.ts";
+import { noManifests, parseFile } from "../../plan/manifests.ts";
 import { notesOf, planOf } from "../../plan/plan.ts";
 import { renderPlan, SIGNS, sumsOf } from "../../plan/render.ts";
 import { drawingOf } from "../../tree/drawing.ts";
@@ -35,7 +35,7 @@ export const planForm = (): Html =>
 
 /** The plan of files that were sent, drawn and as text. Throws CommandError. */
 export async function planned(view: View, views: Views, files: readonly File[]): Promise<Html> {
-  const manifests: Manifests = { manifests: [], problems: [], leftOut: [] };
+  const manifests = noManifests();
   for (const file of files.filter(({ size }) => size > 0))
     parseFile(new Uint8Array(await file.arrayBuffer()), file.name, manifests);
   const silent = { say: () => {}, warn: () => {} };
