@@ -21,7 +21,10 @@ export class LabelSelectorError extends Error {
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-/** The selector of another installation is read again and again, and whoever may write a Lease chooses it. */
+/**
+ * Most characters of a selector. An operator parses the selectors in the Leases of other installations every few seconds,
+ * and anybody who may write a Lease can put a long one there.
+ */
 const LONGEST = 4096;
 
 export const everything: LabelSelector = { text: "", keys: new Map() };

@@ -22,9 +22,8 @@ function matches(text: string, labels: Labels): boolean {
   return Object.entries(labels).every(([name, wanted]) => [wanted].flat().some((value) => value === given.get(name)));
 }
 
-/** Requests to the API server; watches and lists count as reads. `code`: only those with this status. */
-export function clusterRequests(text: string, code?: string): { reads: number; writes: number } {
-  const requests = (...method: string[]) =>
-    sumOf(text, "rest_client_requests_total", code === undefined ? { method } : { method, code });
+/** Requests to the API server; watches and lists count as reads. */
+export function clusterRequests(text: string): { reads: number; writes: number } {
+  const requests = (...method: string[]) => sumOf(text, "rest_client_requests_total", { method });
   return { reads: requests("GET"), writes: requests("POST", "PUT", "PATCH", "DELETE") };
 }

@@ -236,12 +236,13 @@ const isTexts = (value: unknown): boolean =>
 
 function duplicateOf(value: unknown, { places }: Manifests): string | undefined {
   const other = places.get(keyOf(value as KubeObject));
-  return other && `Remove one of two: ${other} has the same object`;
+  return other && sameAs(other);
 }
 
+const sameAs = (other: string): string => `Remove one of two: ${other} has the same object`;
+
 /** The message for an object that another file has too. */
-export const duplicate = (where: string, other: string): string =>
-  `${where}: Remove one of two: ${other} has the same object`;
+export const duplicate = (where: string, other: string): string => `${where}: ${sameAs(other)}`;
 
 const keyOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   `${apiVersion} ${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;

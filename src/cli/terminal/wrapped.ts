@@ -1,7 +1,8 @@
 import { plain } from "./plain.ts";
 
-/** What a line of two columns has before the second one. No first column is wider than this. */
+/** What a line of two columns has before the second one. */
 const FIRST_COLUMN = /^ *\S.*? {2,}(?=\S)/;
+/** Most characters of a first column. Only so many are searched: a line of a million spaces would take an hour. */
 const WIDEST = 200;
 /** Fewer characters of a second column in one line are hard to read: what is left of it begins at the indent. */
 const LEAST = 30;

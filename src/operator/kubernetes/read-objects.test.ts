@@ -19,7 +19,7 @@ class Watch {
   problemIn = (namespace: string) => this.#stateOf(namespace);
   addListHandler = (handler: (namespace: string) => void) => void this.#handlers.push(handler);
 
-  adviceAndAnswerIn(namespace: string): "forbidden" | "notServed" | undefined {
+  refusalIn(namespace: string): "forbidden" | "notServed" | undefined {
     const state = this.#stateOf(namespace);
     return state === "forbidden" || state === "notServed" ? state : undefined;
   }

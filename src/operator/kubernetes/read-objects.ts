@@ -2,7 +2,7 @@ import { wayToRead, wayToReadNamespaces } from "../../objects/way-to-read.ts";
 import type { Visibility } from "../../reconcile/cluster.ts";
 import type { Informer } from "../../runtime/cache/informer.ts";
 
-type Source = Pick<Informer, "namespaces" | "hasSyncedIn" | "adviceAndAnswerIn" | "addListHandler">;
+type Source = Pick<Informer, "namespaces" | "hasSyncedIn" | "refusalIn" | "addListHandler">;
 type Accounts = Source & Pick<Informer, "isDeadIn" | "problemIn">;
 
 export interface ReadObjectsOptions {
@@ -81,7 +81,7 @@ export class ReadObjects {
    */
   get problem(): string | undefined {
     const { accounts } = this.#options;
-    const isLost = (one: string) => accounts.adviceAndAnswerIn(one) !== undefined || accounts.isDeadIn(one);
+    const isLost = (one: string) => accounts.refusalIn(one) !== undefined || accounts.isDeadIn(one);
     const lost = accounts.namespaces.filter((one) => one !== "" && isLost(one));
     const [first] = lost;
     return first === undefined ? undefined : `${wayToReadNamespaces(lost)}: ${accounts.problemIn(first)}`;
@@ -89,7 +89,7 @@ export class ReadObjects {
 
   #visibilityIn(informer: Source, namespace: string): Visibility {
     if (informer.hasSyncedIn(namespace)) return this.isOpen(namespace) ? "Visible" : "Unreadable";
-    return informer.adviceAndAnswerIn(namespace) === "notServed" ? "NotDefined" : "Unreadable";
+    return informer.refusalIn(namespace) === "notServed" ? "NotDefined" : "Unreadable";
   }
 
   async #readKeys(namespace: string): Promise<void> {

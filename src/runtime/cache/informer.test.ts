@@ -353,7 +353,7 @@ describe("Informer", () => {
     await informer.settled;
     const state = () =>
       ["one", "two", "three"].map((namespace) => [
-        ...[informer.watches(namespace), informer.hasSyncedIn(namespace), informer.adviceAndAnswerIn(namespace)],
+        ...[informer.watches(namespace), informer.hasSyncedIn(namespace), informer.refusalIn(namespace)],
         ...[informer.isConnectedIn(namespace), informer.problemIn(namespace)?.includes("Forbidden")],
       ]);
     const notWatched = [false, false, undefined, false, undefined];

@@ -102,7 +102,7 @@ export class Informer<T extends KubeObject = KubeObject> {
   }
 
   /** Why there is no complete list of this namespace yet, if the server refuses it at the moment. */
-  adviceAndAnswerIn(namespace: string): Refusal | undefined {
+  refusalIn(namespace: string): Refusal | undefined {
     return this.hasSyncedIn(namespace) ? undefined : this.#reflectorOf(namespace)?.refusal;
   }
 
