@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
+import { sortedAfter } from "../src/cli/graph/reached.ts";
 import { documentsOf } from "../src/cli/plan/json-documents.ts";
 import { numberOrText } from "../src/cli/plan/kubectl-numbers.ts";
 import { noManifests, parse } from "../src/cli/plan/manifests.ts";
 import { wrappedLine } from "../src/cli/terminal/wrapped.ts";
 import { CertificateAuthority } from "../src/kinds/certificate-authority.ts";
+import { IPPolicy } from "../src/kinds/ip-policy.ts";
 import { SSHCredential } from "../src/kinds/ssh-credential.ts";
+import { keepersAmong } from "../src/objects/leftover.ts";
+import type { ManagedObject } from "../src/objects/object.ts";
 import { replacePlannedIDs } from "../src/plan/account-copy.ts";
 import { sourceStack } from "../src/runtime/stack.ts";
 import { LabelSelectorError, parseLabelSelector } from "../src/schema/label-selector.ts";
@@ -62,4 +66,22 @@ test.each([
   [SSHCredential, { publicKey: "ssh-ed25519 AAAA", acl: [`bind:${million("=")}\n`] }],
 ])("a spec of $0.kind", (kind, spec) => {
   expect(kind.spec.safeParse(spec).success).toBe(false);
+});
+
+test("20,000 remotes without an owner, and as many objects", () => {
+  const objects = Array.from({ length: 20_000 }, (_, index) => ({
+    kind: "IPPolicy",
+    metadata: { namespace: "shop", name: `p${index}`, uid: `u${index}`, generation: 1 },
+    spec: {},
+    status: { id: `ipp_${index}` },
+  })) as unknown as ManagedObject[];
+  const keeperOf = keepersAmong(IPPolicy, { clusterID: "c1", objects, exists: () => true });
+  const remotes = objects.map((_, index) => ({ id: `ipp_${index + 1}` }));
+  expect(remotes.filter((remote) => keeperOf(remote) === undefined)).toEqual([{ id: "ipp_20000" }]);
+});
+
+test("a chain and a circle of 100,000, put in order", () => {
+  const all = Array.from({ length: 100_000 }, (_, index) => index);
+  expect(sortedAfter(all, (one) => [one + 1])).toEqual(all.toReversed());
+  expect(sortedAfter(all, (one) => [(one + 1) % all.length])).toHaveLength(all.length);
 });

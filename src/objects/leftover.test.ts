@@ -4,7 +4,7 @@ import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { annotations, FINALIZER, OWNER_KEY } from "../schema/contract.ts";
-import { canBeLeft, keeperOf } from "./leftover.ts";
+import { canBeLeft, keepersAmong } from "./leftover.ts";
 import type { ManagedObject } from "./object.ts";
 
 const object = (given: Partial<Pick<ManagedObject, "spec" | "status">> & { notes?: object; finalizer?: true } = {}) =>
@@ -71,13 +71,13 @@ test.each([
   ["has nothing yet", plain, object(), false],
 ])("an object that %s keeps a remote: %s, %s, %s", (_, remote, one, isKept) => {
   const around = { clusterID: "c1", objects: [one], exists: (id: string) => id === "ipp_2" };
-  expect(keeperOf(IPPolicy, remote, around)).toBe(isKept ? one : undefined);
+  expect(keepersAmong(IPPolicy, around)(remote)).toBe(isKept ? one : undefined);
 });
 
 test("an object that had adopted what the service does not mark, and has lost its status, keeps it", () => {
   const one = object({ finalizer: true });
   const around = { clusterID: "c1", objects: [one], exists: () => true };
-  expect(keeperOf(TLSCertificate, { id: "cert_1" }, around)).toBe(one);
+  expect(keepersAmong(TLSCertificate, around)({ id: "cert_1" })).toBe(one);
 });
 
 test.each([
@@ -88,7 +88,7 @@ test.each([
 ])("an object that %s", (_, spec, isKept) => {
   const one = object({ spec });
   const around = { clusterID: "c1", objects: [one], exists: () => true };
-  expect(keeperOf(ReservedDomain, domain, around)).toBe(isKept ? one : undefined);
+  expect(keepersAmong(ReservedDomain, around)(domain)).toBe(isKept ? one : undefined);
 });
 
 test("an API key is never a leftover", () => {

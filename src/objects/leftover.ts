@@ -1,9 +1,9 @@
 import type { Remote } from "../gateway/resource.ts";
 import type { Kind } from "../schema/define.ts";
-import { hasNaturalKey, remoteIDsOf } from "./identity.ts";
+import { naturalKeyOf, remoteIDsOf } from "./identity.ts";
 import { intentOf, openCreateOf } from "./intent.ts";
-import { hasFinalizer, isObserveOnly, isObserver, isPaused, type ManagedObject } from "./object.ts";
-import { canBeMarked, isMarkOf, type Owner, ownerMarkOf } from "./ownership.ts";
+import { hasFinalizer, isObserveOnly, isObserver, isPaused, type ManagedObject, nameOf } from "./object.ts";
+import { canBeMarked, isMarkOf, type Owner, objectOf, ownerMarkOf } from "./ownership.ts";
 
 /** What is known when a remote is judged. */
 export interface Surroundings {
@@ -22,20 +22,38 @@ export interface Surroundings {
 export const canBeLeft = ({ output }: Kind): boolean => output?.shownOnce !== true;
 
 /**
- * The object for which a remote has to stay: one that has it or names it, the one that its owner mark names, or one that
- * is about to find it. Undefined: no object needs it. Two GatewayAccounts may lead to one account, so it makes no
+ * Finds the object for which a remote has to stay: one that has it or names it, one that is about to find it, or the one
+ * that its owner mark names. Undefined: no object needs it. Two GatewayAccounts may lead to one account, so it makes no
  * difference which account an object names.
  */
-export function keeperOf(kind: Kind, remote: Remote, around: Surroundings): ManagedObject | undefined {
-  const mark = ownerMarkOf(remote);
-  return around.objects.find(
-    (object) =>
-      idsOf(kind, object).includes(remote.id) ||
-      asksFor(kind, remote, object) ||
-      (mark === undefined
-        ? mayFind(kind, remote, object, around)
-        : isMarkOf(mark, ownerIn(object, around)) && !surelyHasAnother(object, around)),
+export function keepersAmong(kind: Kind, around: Surroundings): (remote: Remote) => ManagedObject | undefined {
+  const { objects } = around;
+  const naming = firstBy(objects, (object) => idsOf(kind, object));
+  const named = firstBy<string | undefined>(objects, (object) => [nameOf(object)]);
+  const asking = firstBy(objects.filter(asksForExisting), ({ spec }) => [naturalKeyOf(kind, spec)]);
+  const finding = firstBy(
+    objects.filter((object) => mayFindUnmarked(kind, object, around)),
+    ({ spec }) => [naturalKeyOf(kind, spec)],
   );
+  return (remote) => {
+    const key = naturalKeyOf(kind, remote);
+    const byID = naming.get(remote.id) ?? (kind.naturalKey === undefined ? undefined : asking.get(key));
+    if (byID) return byID;
+    const mark = ownerMarkOf(remote);
+    if (mark === undefined) return finding.get(key);
+    const owner = named.get(objectOf(mark));
+    return owner && isMarkOf(mark, ownerIn(owner, around)) && !surelyHasAnother(owner, around) ? owner : undefined;
+  };
+}
+
+/** The first object of each key. */
+function firstBy<K>(
+  objects: readonly ManagedObject[],
+  keysOf: (object: ManagedObject) => readonly K[],
+): Map<K, ManagedObject> {
+  const first = new Map<K, ManagedObject>();
+  for (const object of objects) for (const key of keysOf(object)) if (!first.has(key)) first.set(key, object);
+  return first;
 }
 
 /** The ids that status, spec and create intent of an object name. */
@@ -44,11 +62,9 @@ const idsOf = (kind: Kind, object: ManagedObject): (string | undefined)[] => [
   ...[object.spec.adopt?.id, intentOf(object)?.unmarked?.id],
 ];
 
-/** Whether the object is to adopt or observe the remote that has the name in its spec, and this one has it. */
-const asksFor = (kind: Kind, remote: Remote, object: ManagedObject): boolean =>
-  (object.spec.adopt?.existing === true || isObserveOnly(object)) &&
-  kind.naturalKey !== undefined &&
-  hasNaturalKey(kind, remote, object.spec);
+/** Whether the object is to adopt or observe the remote that has the natural key of its spec. */
+const asksForExisting = (object: ManagedObject): boolean =>
+  object.spec.adopt?.existing === true || isObserveOnly(object);
 
 const ownerIn = ({ metadata: { namespace, name = "" } }: ManagedObject, { clusterID }: Surroundings): Owner => ({
   cluster: clusterID,
@@ -68,12 +84,12 @@ const surelyHasAnother = (object: ManagedObject, { exists }: Surroundings): bool
   openCreateOf(object) === undefined;
 
 /**
- * Whether the object may have the remote although it has no mark: it had adopted it and has lost its status, which leaves
- * the finalizer alone.
+ * Whether the object may have a remote with its natural key, if it has one, that has no mark: it had adopted it and has
+ * lost its status, which leaves the finalizer alone.
  */
-function mayFind(kind: Kind, remote: Remote, object: ManagedObject, around: Surroundings): boolean {
+function mayFindUnmarked(kind: Kind, object: ManagedObject, around: Surroundings): boolean {
   const { spec, status } = object;
-  if (status?.id !== undefined || !hasNaturalKey(kind, remote, spec) || !hasFinalizer(object)) return false;
+  if (status?.id !== undefined || !hasFinalizer(object)) return false;
   const text = spec["metadata"] as string | undefined;
   return !kind.resource.update.includes("metadata") || !canBeMarked(text, ownerIn(object, around));
 }

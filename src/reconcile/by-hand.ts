@@ -5,7 +5,7 @@ import {
   leftoverUsersUnseen,
   turnAwaited,
 } from "../objects/errors/deletion.ts";
-import { canBeLeft, keeperOf, type Surroundings } from "../objects/leftover.ts";
+import { canBeLeft, keepersAmong, type Surroundings } from "../objects/leftover.ts";
 import { nameOf } from "../objects/object.ts";
 import { metadataOf, ownerMarkOf, withoutOwnerMark } from "../objects/ownership.ts";
 import { deleteRemote } from "./apply/delete-remote.ts";
@@ -51,7 +51,8 @@ async function ensureLeft(context: ReconcileContext, leftover: Leftover): Promis
   const remote = await readRemote(context, id);
   if (!remote) throw leftoverGone({});
   if (ownerMarkOf(remote) !== mark) throw leftoverMarked({});
-  const keeper = keeperOf(kind, remote, { ...leftover, exists: (other) => remotes.cached(other) !== undefined });
+  const exists = (other: string) => remotes.cached(other) !== undefined;
+  const keeper = keepersAmong(kind, { ...leftover, exists })(remote);
   if (keeper) throw leftoverKept({ keeper: `${kind.kind} ${nameOf(keeper)}` });
 }
 

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { tunnelSessions } from "../gateway/resources/index.ts";
 import { sessionLabels, sessionStatus } from "../kinds/tunnel-session.ts";
 import type { KubeObject } from "../runtime/object.ts";
+import { memoize } from "../schema/memoize.ts";
 import { shownOf } from "../schema/wire/answer.ts";
 import { accountLabel, agentDigest, labelValue } from "./naming.ts";
 
@@ -54,8 +55,9 @@ export const labelsOf = (
 export const statusOf = (session: Session): Record<string, unknown> => shownOf(sessionStatus, session).status;
 
 /** Identifies the agent of a session. Not by region, version or transport: they may change when it reconnects. */
-export const agentOf = ({ credential, ip, os, metadata }: Session): string =>
-  agentDigest([credential?.id, ip, os, metadata]);
+export const agentOf = memoize(({ credential, ip, os, metadata }: Session): string =>
+  agentDigest([credential?.id, ip, os, metadata]),
+);
 
 /** The service cannot restart agents there. */
 export const isOnWindows = ({ os }: Session): boolean => /windows/i.test(os ?? "");

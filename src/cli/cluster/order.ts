@@ -1,23 +1,12 @@
 import { needsOf } from "../../schema/wire/needs.ts";
+import { sortedAfter } from "../graph/reached.ts";
 import type { OwnObject } from "./objects.ts";
 
 /** Puts referrers before the objects that they refer to, which cannot be deleted earlier. A cycle has no such order. */
 export function referrersFirst(objects: readonly OwnObject[]): OwnObject[] {
   const byKey = new Map(objects.map((one) => [keyOf(one.resource.kind, one.ref.namespace, one.ref.name), one]));
-  const done = new Set<OwnObject>();
-  const referrersLast: OwnObject[] = [];
-  // referrers come last here: the list is reversed at the end
-  const visit = (one: OwnObject): void => {
-    if (done.has(one)) return;
-    done.add(one);
-    for (const target of referencesOf(one)) {
-      const found = byKey.get(target);
-      if (found) visit(found);
-    }
-    referrersLast.push(one);
-  };
-  for (const one of objects) visit(one);
-  return referrersLast.reverse();
+  const targetsOf = (one: OwnObject) => referencesOf(one).flatMap((key) => byKey.get(key) ?? []);
+  return sortedAfter(objects, targetsOf).reverse();
 }
 
 function referencesOf({ resource, object, ref }: OwnObject): string[] {

@@ -7,6 +7,7 @@ import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { knownAs, type Node, titleOf, usersOf } from "../graph/graph.ts";
 import { isListener } from "../graph/listeners.ts";
 import { type Loaded, load } from "../graph/load.ts";
+import { sortedAfter } from "../graph/reached.ts";
 import { type SessionGroup, sessionsOf, sessionsUse } from "../graph/sessions.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 
@@ -41,7 +42,8 @@ export async function deleteOrphans(nodes: readonly Node[], { flags, loaded, ter
   let code = 0;
   /** What the person keeps, by an answer or since it is used by something that the person keeps. */
   const declined: Node[] = [];
-  for (const node of usersFirst(nodes)) {
+  // users before what they use
+  for (const node of sortedAfter(nodes, usersOf)) {
     const stay = await deleteOne(node, loaded.graph.sessions, { changes, flags, terminal });
     const users = stay && declinedAmong(stay.users, declined);
     if (stay === undefined) terminal.say(`Deleted ${titleOf(node)}`);
@@ -79,18 +81,6 @@ function declinedAmong(users: readonly string[], declined: readonly Node[]): str
 async function isAgreed(node: Node, { yes }: Options["flags"], terminal: Terminal): Promise<boolean> {
   const known = knownAs(node.kind, node.remote);
   return yes || ((await terminal.ask?.(`Delete ${titleOf(node)}${known && ` (${known})`}?`)) ?? false);
-}
-
-/** Sorts orphans so that each comes before the orphans that it uses. */
-function usersFirst(nodes: readonly Node[]): Node[] {
-  const sorted = new Set<Node>();
-  const visit = (node: Node, above: readonly Node[]): void => {
-    if (sorted.has(node) || above.includes(node)) return;
-    for (const user of usersOf(node)) if (nodes.includes(user)) visit(user, [...above, node]);
-    sorted.add(node);
-  };
-  for (const node of nodes) visit(node, []);
-  return [...sorted];
 }
 
 /** Whether something used the remote when the command began. */

@@ -1,5 +1,5 @@
 import { updateMembers } from "../../gateway/resource.ts";
-import { canBeLeft, keeperOf } from "../../objects/leftover.ts";
+import { canBeLeft, keepersAmong } from "../../objects/leftover.ts";
 import { isObserver, nameOf, releasedTo } from "../../objects/object.ts";
 import { objectOf, ownerMarkOf, parseMark } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -78,6 +78,7 @@ function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
 function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: Terminal): number {
   const { graph, problems, clusterID, scope } = loaded;
   const isMarked = (node: Node) => markOf(node) !== undefined;
+  const shown = new Set(remotes);
   const whyOf = (node: Node) => ({ node, why: reasonOf(node, loaded) });
   const found = [
     ...remotes.filter(isMarked).map(whyOf),
@@ -88,7 +89,7 @@ function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: 
   ];
   const lines = found.map(({ node, why }) => ({
     node,
-    cells: [...cellsOf(node, graph), `${why}${deletedFirst(node, remotes)}`],
+    cells: [...cellsOf(node, graph), `${why}${deletedFirst(node, shown)}`],
     more: { why },
   }));
   printNodes(["What", "Namespace", "ID", "Used by", "Why"], lines, flags, terminal);
@@ -98,8 +99,8 @@ function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: 
 }
 
 /** What `--delete` deletes before this one: the orphans that use it. */
-function deletedFirst(node: Node, remotes: readonly Node[]): string {
-  const users = usersOf(node).filter((user) => remotes.includes(user));
+function deletedFirst(node: Node, remotes: ReadonlySet<Node>): string {
+  const users = usersOf(node).filter((user) => remotes.has(user));
   return users.length > 0 ? `; --delete begins with ${users.map((user) => titleOf(user)).join(", ")}` : "";
 }
 
@@ -140,25 +141,19 @@ type Judged = Pick<Loaded, "graph" | "objects" | "clusterID">;
  */
 export function leftovers({ graph, objects, clusterID }: Judged, isUnmanaged: boolean): Node[] {
   if (clusterID === undefined && !isUnmanaged) return [];
-  const idsOf = new Map(
-    [...Map.groupBy(graph.nodes, ({ kind }) => kind)].map(([kind, nodes]) => [
-      kind,
-      new Set(nodes.flatMap(({ id, remote }) => (remote && id) ?? [])),
-    ]),
-  );
-  return graph.nodes.filter((node) => {
-    const { kind, object, remote } = node;
-    if (
-      object ||
-      !remote ||
-      !canBeLeft(kind) ||
-      kind.isMadeByService(remote) ||
-      !isOurs(markOf(node), graph, { kind, clusterID, isUnmanaged })
-    )
-      return false;
-    const ofKind = objects.get(kind) ?? [];
-    const exists = (id: string) => idsOf.get(kind)?.has(id) === true;
-    return keeperOf(kind, remote, { clusterID: clusterID ?? "", objects: ofKind, exists }) === undefined;
+  return [...Map.groupBy(graph.nodes, ({ kind }) => kind)].flatMap(([kind, nodes]) => {
+    const listed = new Set(nodes.flatMap(({ id, remote }) => (remote && id) ?? []));
+    const exists = (id: string) => listed.has(id);
+    const keeperOf = keepersAmong(kind, { clusterID: clusterID ?? "", objects: objects.get(kind) ?? [], exists });
+    return nodes.filter(
+      (node) =>
+        !node.object &&
+        node.remote !== undefined &&
+        canBeLeft(kind) &&
+        !kind.isMadeByService(node.remote) &&
+        isOurs(markOf(node), graph, { kind, clusterID, isUnmanaged }) &&
+        keeperOf(node.remote) === undefined,
+    );
   });
 }
 

@@ -5,7 +5,7 @@ import type { Lease } from "../../runtime/process/lease.ts";
 import type { Reason } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { isHeld } from "../cluster/running-operator.ts";
-import { accountOf, namespacesWithDefault } from "../graph/accounts.ts";
+import { credentialsOf, namespacesWithDefault } from "../graph/accounts.ts";
 
 interface Status {
   conditions?: readonly Condition[];
@@ -74,7 +74,8 @@ export type Unfinished = About & { since: string; reason: string; message: strin
 export function summaryOf({ now, leases, accounts, objects }: Observed): Summary {
   const all = [...objects.values()].flat();
   const defaults = namespacesWithDefault(accounts);
-  const own = all.filter((object) => accountOf(object, defaults) === "");
+  const byAccount = Map.groupBy(all, (object) => credentialsOf(object, defaults));
+  const own = byAccount.get("") ?? [];
   const said = saidBy(leases.filter((lease) => isHeld(lease.spec, now)));
   return {
     installations: leases.map(({ metadata: { namespace = "" }, spec = {} }) => {
@@ -86,7 +87,7 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
       ...accounts.map((account) => {
         const { metadata, status } = account;
         const { namespace = "", name } = metadata;
-        const users = all.filter((one) => one.metadata.namespace === namespace && accountOf(one, defaults) === name);
+        const users = byAccount.get(`${namespace}/${name}`) ?? [];
         const { traffic } = said.get(`${namespace}/${name}`) ?? {};
         return withSince({ namespace, name, ...stateOf(status), objects: users.length, ...traffic }, account, users);
       }),
