@@ -1,7 +1,8 @@
 import type { Body, CallOptions } from "../../gateway/client.ts";
-import { isNotFound } from "../../gateway/errors.ts";
+import { GatewayError, isNotFound } from "../../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../../gateway/resource.ts";
 import type { SessionCommand } from "../../gateway/resources/index.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Answer } from "../../schema/define.ts";
 import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
 import type { Reading } from "../requests/list-room.ts";
@@ -150,11 +151,25 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   create(body: Body, request: RequestOptions): Promise<Remote> {
     const confidential = isConfidential(Object.keys(body), request);
     return this.#recordAnswer(
-      this.#calls.changeAdmitted(
-        (options) => this.#options.client.create(this.resource, body, { ...options, confidential }),
-        request,
-      ),
+      this.#calls.changeAdmitted(async (options) => {
+        const remote = await this.#options.client.create(this.resource, body, { ...options, confidential });
+        this.#refuseOther(remote, body);
+        return remote;
+      }, request),
     );
+  }
+
+  /**
+   * A service, or a gateway before it, may answer a create with what somebody else has made. Nobody has given that to the
+   * object. The create may have made another remote, so this says no more than that the answer cannot be used.
+   */
+  #refuseOther(remote: Remote, body: Body): void {
+    const mark = ownerMarkOf(body);
+    const isMade =
+      typeof remote["metadata"] === "string" ? ownerMarkOf(remote) === mark : this.cached(remote.id) === undefined;
+    if (mark === undefined || isMade) return;
+    const problem = `the answer shows ${remote.id}, which this create has not made`;
+    throw new GatewayError({ kind: "unreadable", method: "POST", route: this.resource.path, problem, status: 200 });
   }
 
   admit(request: RequestOptions): Promise<void> {

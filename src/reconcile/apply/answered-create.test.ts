@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { FakeRemote } from "../../../test/fakes/reconcile/fake-gateway.ts";
 import { Killed } from "../../../test/fakes/reconcile/random-faults.ts";
 import { Scene } from "../../../test/fakes/reconcile/scene.ts";
 import { Stage } from "../../../test/fakes/reconcile/stage.ts";
@@ -185,4 +186,41 @@ it("a domain that was made is the object's own, and is deleted with it", async (
   expect(scene.cluster.now(object).status).toMatchObject({ origin: "Created" });
   await scene.deleteAndSettle(object);
   expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([]);
+});
+
+describe("a create that is answered with what was there before", () => {
+  const answerWith = (change: (made: FakeRemote) => FakeRemote) => {
+    const { create } = scene.gateway;
+    scene.gateway.create = async (...asked) => change(await create(...asked)) as never;
+  };
+
+  it("takes no domain that somebody else has reserved, and says how to adopt it", async () => {
+    const theirs = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
+    await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
+    scene.gateway.create = async () => theirs as never;
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
+    expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
+    expect(scene.idOf(object)).toBe("");
+    await scene.deleteAndSettle(object);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toContainEqual(theirs);
+  });
+
+  it("takes no policy of others either, in an answer without metadata", async () => {
+    const theirs = scene.gateway.seed(IPPolicy.resource, { description: "theirs" });
+    await scene.given(IPPolicy, "other", {});
+    scene.gateway.create = async () => ({ id: theirs.id }) as never;
+    const object = await scene.apply(IPPolicy, "office", {});
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe("");
+    expect(scene.reason(object)).toContain(`the answer shows ${theirs.id}, which this create has not made`);
+    await scene.deleteAndSettle(object);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toContainEqual(theirs);
+  });
+
+  it("has its own remote if only the answer lacks the mark", async () => {
+    answerWith(({ metadata: _, ...made }) => ({ ...made, metadata: "" }) as FakeRemote);
+    const object = await scene.apply(IPPolicy, "office", {});
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(policies()).toEqual([scene.idOf(object)]);
+  });
 });

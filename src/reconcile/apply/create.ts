@@ -107,8 +107,9 @@ async function sendCreate(context: ReconcileContext, sending: Sending, old?: str
     return noteCreated(context, await sending.remotes.create(sending.body, sending.options), sending, old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    // The answer cannot be read but has an id, so the remote was created.
-    if (error.id !== undefined) return noteCreated(context, { id: error.id }, sending, old);
+    // The answer cannot be read but has an id, so the remote was created, unless it was there before.
+    const isNew = ownerMarkOf(sending.body) === undefined || sending.remotes.cached(error.id ?? "") === undefined;
+    if (error.id !== undefined && isNew) return noteCreated(context, { id: error.id }, sending, old);
     return await handleFailure(context, sending, error);
   }
 }
@@ -166,11 +167,11 @@ async function recordIntentOfKnownAccount(context: ReconcileContext): Promise<st
 async function handleFailure(context: ReconcileContext, { create }: Sending, error: GatewayError): Promise<Remote> {
   if (!mayBeCarriedOut(error)) context.record.recordFutileCreate(create);
   if (mayArriveLate(error) || !mayBeCarriedOut(error)) throw error;
-  const [answeredAt, { status = 0 }] = [context.clock.now(), error];
+  const [answeredAt, { status = 0, kind: failure }] = [context.clock.now(), error];
   context.record.recordSettled();
   // A list would have to wait, or be refused, as well. The next reconcile reads it before it creates.
   if (isLimited(error) || isUnauthorized(error)) throw error;
-  const mayBeTaken = context.kind.naturalKey !== undefined && TAKEN.has(status);
+  const mayBeTaken = context.kind.naturalKey !== undefined && (TAKEN.has(status) || failure === "unreadable");
   const existing = isEntry(context)
     ? await findEntry(context, create)
     : await (mayBeTaken

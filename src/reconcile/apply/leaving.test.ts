@@ -79,6 +79,49 @@ describe("a remote with replacement: Recreate", () => {
   });
 });
 
+describe("a remote with replacement: Recreate of an object that only reports drift", () => {
+  const spec = (description: string) => ({ description, replacement: "Recreate", driftPolicy: "Report" }) as const;
+
+  async function deletedOnly(): Promise<ManagedObject> {
+    const edge = await scene.given(TLSEdge, "shop", spec("one"));
+    scene.cluster.apply(TLSEdge, "shop", spec("two"));
+    await scene.confirmLack(TLSEdge.resource, "update");
+    scene.gateway.swallow("create");
+    await scene.settle(edge);
+    return edge;
+  }
+
+  it.each([true, false])(
+    "is created again after the operator has deleted it, by the next process: %s",
+    async (isNext) => {
+      const edge = await deletedOnly();
+      if (isNext) scene.restart();
+      await scene.clock.advance(120_000);
+      await scene.settle(edge, 5);
+      expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ description: "two" }]);
+      expect(scene.condition(edge, "Ready")?.status).toBe("True");
+      expect(scene.cluster.now(edge).status?.retiring).toBeUndefined();
+    },
+  );
+
+  it("is missed when somebody else deletes it, also after a replacement that was taken back", async () => {
+    const edge = await scene.given(TLSEdge, "shop", spec("one"));
+    scene.cluster.apply(TLSEdge, "shop", spec("two"));
+    await scene.confirmLack(TLSEdge.resource, "update");
+    scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
+    await scene.settle(edge);
+    expect(scene.cluster.now(edge).status?.retiring).toEqual([scene.idOf(edge)]);
+    scene.gateway.beforeCall = () => {};
+    await scene.apply(TLSEdge, "shop", spec("one"));
+    expect(scene.cluster.now(edge).status?.retiring).toBeUndefined();
+    scene.gateway.drop(TLSEdge.resource, scene.idOf(edge));
+    await scene.resync(TLSEdge, edge);
+    await scene.settle(edge);
+    expect(scene.reason(edge)).toMatch(/^RemoteMissing: /);
+    expect(scene.gateway.remotesOf(TLSEdge.resource)).toEqual([]);
+  });
+});
+
 it("a remote with replacement: Recreate is neither deleted nor created again while something uses it, with or without an object", async () => {
   const spec = { region: "us", replacement: "Recreate" as const };
   const address = await scene.given(ReservedAddress, "db", { ...spec, description: "one" });

@@ -156,3 +156,16 @@ it("is recreated when its spec allows that", async () => {
   expect(scene.idOf(object)).not.toBe(id);
   expect(scene.cluster.now(object).status?.refusedRequest).toBeUndefined();
 });
+
+// The refusal was that of an update. A create that is held back as well would leave nothing for half an hour.
+it.each([
+  ["that the service lacks", ReservedDomain, givenUnsupportedUpdate],
+  ["with a value that it refuses", TLSEdge, givenRefusedUpdate],
+] as const)("is created at once after it was deleted for the sake of an update %s", async (_, kind, given) => {
+  const object = await given();
+  scene.restart();
+  scene.gateway.takeCalls();
+  const spec = { ...scene.cluster.now(object).spec, replacement: "Recreate" };
+  await scene.apply(kind as typeof ReservedDomain, object.metadata.name, spec as never);
+  expect(changesSent().map((call) => call.split(" ")[0])).toEqual(["delete", "create"]);
+});

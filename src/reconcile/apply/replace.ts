@@ -2,6 +2,7 @@ import { isForbidden, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { turnAwaited } from "../../objects/errors/deletion.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
+import { retiringIDs } from "../../objects/object.ts";
 import { isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { DeletionRefusal } from "../decide/may-delete.ts";
@@ -12,6 +13,7 @@ import { leaveEntry } from "../use/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote } from "./delete-remote.ts";
+import { noteAsked } from "./refused-request.ts";
 
 /** How long a replaced remote waits before it is looked at again. */
 const STILL_USED = { base: 2, cap: 300, jitter: 0 };
@@ -31,11 +33,18 @@ export async function replace(context: ReconcileContext, desired: Desired, old: 
 
 /** Deletes the remote and creates it again. For remotes of which the account can have only one. */
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
+  const { spec, status } = context.object;
+  // An object that only reports drift has to know, if no create follows, that nobody else has deleted its remote.
+  if (spec.driftPolicy === "Report") context.state.next.retiring = [...new Set([...retiringOf(context), id])];
+  const isRecorded = spec.driftPolicy !== "Report" || retiringIDs(status).includes(id);
   // If this process dies between delete and create, the next one needs the old id.
-  if (context.object.status?.id !== id) return checkpointID(context, "Replacing the resource");
+  if (status?.id !== id || !isRecorded) return checkpointID(context, "Replacing the resource");
   const refusal = await deleteRemote(context, id, "recreated");
   if (refusal) throw refusal.error;
-  return create(context, desired);
+  noteAsked(context, desired, undefined);
+  const created = await create(context, desired);
+  forgetRetired(context, id);
+  return created;
 }
 
 /**
@@ -44,6 +53,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
  */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
+    if (id === context.state.remote?.id) forgetRetired(context, id);
     if (id === context.state.remote?.id || context.record.secondsUntilDelete(id) > 0) continue;
     try {
       const refusal = await deleteRemote(context, id, "replaced");

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
@@ -64,6 +65,15 @@ describe("plan", () => {
     const result = planned(TCPEdge, { seen: { policy: { enabled: true } }, applied: ["policy"] });
     expect(result).toMatchObject({ body: {}, remove: ["policy"], fields: ["policy"] });
     expect(isEmpty(result)).toBe(false);
+  });
+
+  it("switches a module on before it switches another one off, since each may take a request of its own", () => {
+    const on = { enabled: true };
+    const off = { enabled: false };
+    const wanted = { ip_restriction: off, oidc: on, saml: on, webhook_verification: off };
+    const seen = { ip_restriction: on, webhook_verification: on };
+    const { body } = planned(HTTPSEdgeRoute, { wanted, seen });
+    expect(Object.keys(body)).toEqual(["oidc", "saml", "ip_restriction", "webhook_verification"]);
   });
 
   it("distinguishes immutable fields and undocumented members", () => {

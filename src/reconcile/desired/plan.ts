@@ -3,6 +3,7 @@ import { type Difference, differences, membersOf } from "../../schema/wire/compa
 import { membersFedBy } from "../../schema/wire/needs.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { mergeShared, type OthersEntriesByMember, withOthersEntries } from "../../schema/wire/shared.ts";
+import { isSwitchedOff } from "../../schema/wire/uses.ts";
 
 /** What has to be sent so that a remote matches its object. An empty plan means that it matches. */
 export interface Plan {
@@ -73,9 +74,13 @@ function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Diffe
       if (value !== undefined && !modules.includes(member)) body[member] = value;
     }
   }
-  for (const { member, value } of changes) body[member] = value;
+  // Modules may go one by one, in this order. What protects a remote is on before what it replaces is off.
+  for (const { member, value } of changes.toSorted(offLast)) body[member] = value;
   return body;
 }
+
+const offLast = (one: Difference, other: Difference): number =>
+  Number(isSwitchedOff(one.value)) - Number(isSwitchedOff(other.value));
 
 /**
  * Members with a value of a Secret that was not sent yet. `unsent`: the paths of their fields. Leaves out members that

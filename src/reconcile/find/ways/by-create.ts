@@ -87,7 +87,10 @@ async function selectCreated(
 ): Promise<Remote | undefined> {
   const { object, owner, kind } = context;
   const former = [object.status?.id, ...retiringOf(context)];
-  const isCandidate = (remote: Remote) => !former.includes(remote.id) && isHeldByNoOther(context, remote);
+  const present = object.status?.id === undefined ? undefined : remotesOf(context).cached(object.status.id);
+  // An annotation that somebody has put back names the create of a remote that was replaced before.
+  const isCandidate = (remote: Remote) =>
+    !former.includes(remote.id) && !isOlder(remote, present) && isHeldByNoOther(context, remote);
   await readUnlistedMarks(
     context,
     all,
@@ -105,6 +108,11 @@ async function selectCreated(
   return newestOf(context, made, others);
 }
 
+const createdAt = (remote: Remote | undefined): number => Date.parse(String(remote?.["created_at"]));
+
+/** False if one of them does not say how old it is. */
+const isOlder = (remote: Remote, than: Remote | undefined): boolean => createdAt(remote) < createdAt(than);
+
 /** The largest expected difference between our clocks and that of the service. */
 const SERVICE_SKEW_MS = 120_000;
 
@@ -113,7 +121,7 @@ const SERVICE_SKEW_MS = 120_000;
  * Only there does an age count.
  */
 function isYoungEnough({ object }: ReconcileContext, create: string, remote: Remote): boolean {
-  const at = Date.parse(String(remote["created_at"]));
+  const at = createdAt(remote);
   const times = [create, object.metadata.creationTimestamp ?? ""].map((time) => Date.parse(time));
   return !times.every((time) => at < time - SERVICE_SKEW_MS);
 }

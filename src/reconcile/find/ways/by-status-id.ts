@@ -7,6 +7,7 @@ import {
   isObserver,
   isReconcileRequested,
   type ManagedObject,
+  retiringIDs,
 } from "../../../objects/object.ts";
 import { originOf } from "../../../objects/origin.ts";
 import { refuse } from "../../../objects/reconcile-error.ts";
@@ -39,7 +40,9 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   if (remote) return remote;
   context.changes.push({ type: "Missing", id });
   if (isDeleting(object)) return undefined;
-  if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw missingRemote(context, id);
+  // What the operator has deleted itself, to create it again, is no drift.
+  const isReported = object.spec.driftPolicy === "Report" && !retiringIDs(object.status).includes(id);
+  if (isObserveOnly(object) || isReported) throw missingRemote(context, id);
   return findByOwnerMark(context);
 }
 

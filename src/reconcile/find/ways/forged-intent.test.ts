@@ -95,6 +95,23 @@ describe("a forged intent adopts nothing", () => {
   });
 });
 
+it("the create of a remote that was replaced, written back by a tool, replaces the present one by nothing", async () => {
+  scene.cluster.setSecret("tls", keyPair("first"));
+  const object = await scene.given(TLSCertificate, "web", { secretName: "tls", deletionPolicy: "Retain" });
+  const before = scene.cluster.now(object).metadata.annotations?.[annotations.createIntent] ?? "";
+  await scene.clock.advance(60_000);
+  scene.cluster.setSecret("tls", keyPair("second"));
+  await scene.settle(object, 3);
+  const id = scene.idOf(object);
+  expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(2);
+  scene.cluster.annotateByHand(object, annotations.createIntent, before);
+  scene.restart();
+  await scene.clock.advance(4 * DEADLINE_MS);
+  await scene.settle(object, 5);
+  expect(scene.idOf(object)).toBe(id);
+  expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(2);
+});
+
 describe("a forged intent delays a create", () => {
   it("until it is settled, and no longer", async () => {
     const object = applyForged(TunnelGroupBackend, { labels });
