@@ -21,6 +21,8 @@ describe("the key of a GatewayAccount is sent to", () => {
     [command, account(undefined, "https://api.example"), "https://api.example"],
     [command, account("https://own.example", "https://own.example"), "https://own.example"],
     [{ ...command, baseURL: "https://own.example" }, account("https://own.example/x"), "https://own.example/x"],
+    // the environment of a shell may name the service of another account
+    [{ ...command, baseURL: "https://own.example" }, account(undefined, "https://api.example"), "https://api.example"],
   ])("a host that is allowed (%#)", async (allowed, object, baseURL) => {
     const secret: SecretValue = { resourceVersion: "1", data: { key: "hunter2" }, annotations: {}, owners: [] };
     expect(await readAccountKey(object, allowed, async () => secret)).toEqual({ baseURL, apiKey: "hunter2" });

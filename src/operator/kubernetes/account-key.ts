@@ -40,11 +40,13 @@ export interface AccountKey {
 export function allowedBaseURL({ spec, status }: AccountKeyObject, allowed: AllowedHosts): string {
   const { allowedHosts, trustsStatus = false } = allowed;
   const accepted = trustsStatus ? status?.baseURL : undefined;
-  const own = allowed.baseURL ?? accepted;
+  // What the operator sends to counts before the environment of a command.
+  const own = accepted ?? allowed.baseURL;
   const baseURL = spec.baseURL ?? own;
   if (baseURL === undefined) throw baseURLMissing({});
   const origin = originOf(baseURL);
-  if (baseURL === accepted || (own !== undefined && origin === parseBaseURL(own).origin)) return baseURL;
+  const isOf = (one: string | undefined) => one !== undefined && origin === parseBaseURL(one).origin;
+  if (baseURL === accepted || isOf(allowed.baseURL) || isOf(own)) return baseURL;
   const { host, protocol } = new URL(origin);
   if (allowedHosts.some((one) => URL.parse(`${protocol}//${one}`)?.host === host)) return baseURL;
   throw hostNotAllowed({ host });
