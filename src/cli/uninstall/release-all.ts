@@ -68,24 +68,30 @@ async function release(client: KubeClient, one: OwnObject): Promise<void> {
       await removeFinalizer(client, secrets, secret, FINALIZER);
     });
   }
-  await keepOutputSecret(client, one);
+  await keepOutputSecrets(client, one);
   await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
 }
 
-/** Takes the owner reference off a Secret with a value that is shown once: it would be collected with its object. */
-async function keepOutputSecret(client: KubeClient, { resource, ref, object }: OwnObject): Promise<void> {
+/**
+ * Takes the owner reference off Secrets with a value that is shown once: they would be collected with their object. While
+ * an edit of the name is not carried out, the Secret of the former name has the value.
+ */
+async function keepOutputSecrets(client: KubeClient, { resource, ref, object }: OwnObject): Promise<void> {
   const output = kinds.find(({ kind }) => kind === resource.kind)?.output;
-  const name = output?.shownOnce && object.spec?.[output.field];
-  if (typeof name !== "string") return;
+  if (!output?.shownOnce) return;
   const { uid = "" } = object.metadata;
-  await ignoringChanges(async () => {
-    const { metadata } = await client.get(secrets, { namespace: ref.namespace, name }, { metadataOnly: true });
-    const { resourceVersion, ownerReferences = [] } = metadata;
-    const others = ownerReferences.filter((owner) => owner.uid !== uid);
-    if (others.length === ownerReferences.length) return;
-    const annotations = { [secretAnnotations.objectUID]: uid };
-    await client.patchMerge(secrets, metadata, { metadata: { resourceVersion, annotations, ownerReferences: others } });
-  });
+  for (const name of new Set([object.spec?.[output.field], object.status?.["outputSecret"]])) {
+    if (typeof name !== "string" || name === "") continue;
+    await ignoringChanges(async () => {
+      const { metadata } = await client.get(secrets, { namespace: ref.namespace, name }, { metadataOnly: true });
+      const { resourceVersion, ownerReferences = [] } = metadata;
+      const others = ownerReferences.filter((owner) => owner.uid !== uid);
+      if (others.length === ownerReferences.length) return;
+      const annotations = { [secretAnnotations.objectUID]: uid };
+      const kept = { resourceVersion, annotations, ownerReferences: others };
+      await client.patchMerge(secrets, metadata, { metadata: kept });
+    });
+  }
 }
 
 /** Ignores that an object is gone or was changed meanwhile: the final list shows which ones have the finalizer. */
