@@ -64,6 +64,7 @@ describe("values", () => {
     ["credentials in the address", { "gateway.baseURL": "https://me:secret@api.gateway.example" }],
     ["a selector that is none", { watchSelector: "team=a b" }],
     ["a selector with an operator that labels do not have", { watchSelector: "team>3" }],
+    ["a selector that is too long", { watchSelector: `team=a${"\\,team=a".repeat(600)}` }],
   ])("%s is refused", async (_, values) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
     expect(code).not.toBe(0);
@@ -99,6 +100,11 @@ describe("values", () => {
       "b",
     ],
     ["records for nobody", { "externalDNS.enabled": true }, "externalDNS.namespaces"],
+    [
+      "a ServiceMonitor without a Service",
+      { "metrics.serviceMonitor.enabled": true, "metrics.service.enabled": false },
+      "metrics.podMonitor",
+    ],
     ["two sources of the proxy", { "proxy.http": "http://a", "proxy.existingSecret": "b" }, "proxy.existingSecret"],
   ])("%s is refused with a message", async (_, values, named) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
@@ -340,6 +346,7 @@ describe("rendered", () => {
     ["of https", { "gateway.baseURL": "https://api.gateway.example" }, [443, 6443]],
     ["of its own", { "gateway.baseURL": "https://api.gateway.example:8443/v1" }, [443, 6443, 8443]],
     ["of a proxy", { "proxy.https": "http://proxy.example:3128", "proxy.http": "http://other" }, [443, 6443, 80, 3128]],
+    ["of a proxy for SOCKS", { "proxy.https": "socks5://proxy.example" }, [443, 6443, 1080]],
     ["of a collector of traces", { "tracing.otlpEndpoint": "http://collector:4318" }, [443, 6443, 4318]],
     ["of other hosts", { "gateway.allowedHosts[0]": "other.example:9443" }, [443, 6443, 9443]],
   ])("the network policy lets the operator reach the port %s", async (_, values, expected) => {

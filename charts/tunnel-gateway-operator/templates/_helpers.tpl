@@ -338,11 +338,12 @@ securityContext:
 
 {{/* The TCP ports of the service, of a proxy and of the collector of traces, beside 443 and 6443. As YAML. */}}
 {{- define "tunnel-gateway-operator.gatewayPorts" -}}
+{{- $defaults := dict "https" "443" "socks" "1080" }}
 {{- $ports := list 443 6443 }}
 {{- range list (include "tunnel-gateway-operator.baseURL" .) .Values.proxy.http .Values.proxy.https .Values.tracing.otlpEndpoint }}
 {{- if . }}
 {{- $port := regexFind ":[0-9]+$" (urlParse .).host | trimPrefix ":" }}
-{{- $ports = append $ports (int (default (hasPrefix "https:" (lower .) | ternary "443" "80") $port)) }}
+{{- $ports = append $ports (int (default (get $defaults (regexFind "^[a-z]+" (lower .)) | default "80") $port)) }}
 {{- end }}
 {{- end }}
 {{- range .Values.gateway.allowedHosts }}
