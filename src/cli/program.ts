@@ -30,7 +30,7 @@ export interface Program {
 
 const ENVIRONMENT = `
 The environment says which cluster and account: KUBECONFIG, WATCH_NAMESPACES, WATCH_SELECTOR, POD_NAMESPACE,
-GATEWAY_BASE_URL and the others of docs/settings.md.
+INSTALLATION, GATEWAY_BASE_URL and the others of docs/settings.md.
 
 Exit codes: 0 done, 1 failed or only done in part, 2 invalid arguments.`;
 
