@@ -14,7 +14,7 @@ import { textOf } from "../../runtime/log.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
-import { type ClusterFlags, connect } from "../cluster/connect.ts";
+import { type ClusterFlags, connect, isNamedCluster } from "../cluster/connect.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
 /** Flags that choose the cluster, namespace and account. */
@@ -63,9 +63,9 @@ export async function findCredentials(flags: AccountFlags): Promise<Credentials>
 }
 
 /** Undefined: the cluster has no such GatewayAccount, or it cannot be reached but the environment names an account. */
-async function ofCluster({ account, context, kubeconfig, namespace }: AccountFlags, config: AccountConfig) {
-  // A flag that names a cluster may be misspelt. Then another account would be read than the one that is meant.
-  const isNamed = [account, context, kubeconfig].some((flag) => flag !== undefined);
+async function ofCluster(flags: AccountFlags, config: AccountConfig) {
+  const { account, context, namespace } = flags;
+  const isNamed = account !== undefined || isNamedCluster(flags);
   let isThere = false;
   try {
     await using cluster = connect({ ...config, context });

@@ -12,6 +12,13 @@ export interface ClusterFlags {
   context?: string;
 }
 
+/**
+ * Whether a flag names the cluster. The flag may be misspelt, and then another cluster, or none, would be read than the
+ * one that is meant.
+ */
+export const isNamedCluster = ({ kubeconfig, context }: ClusterFlags): boolean =>
+  kubeconfig !== undefined || context !== undefined;
+
 export interface Connected extends AsyncDisposable {
   client: KubeClient;
   transport: Transport;

@@ -13,7 +13,7 @@ import { counted } from "../../schema/nouns.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
-import { connect } from "../cluster/connect.ts";
+import { connect, isNamedCluster } from "../cluster/connect.ts";
 import { commentedOut, linesOf, streamOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { writeFiles } from "./files.ts";
@@ -38,18 +38,19 @@ export interface ImportFlags extends AccountFlags, Filters {
  */
 export async function importAccount(args: readonly string[], flags: ImportFlags, terminal: Terminal): Promise<number> {
   const state = flags.terraform === undefined ? undefined : await readTerraform(flags.terraform, kinds);
-  const source = state ? { names: namesIn(state) } : nameSourceOf(flags.nameFrom);
-  const selection = selectionOf([...args, ...(state ? namesIn(state).keys() : [])], flags, kinds);
+  const given = state && namesIn(state);
+  const source = given ? { names: given } : nameSourceOf(flags.nameFrom);
+  const selection = selectionOf([...args, ...(given?.keys() ?? [])], flags, kinds);
   const credentials = await findCredentials(flags);
   await using reader = new AccountReader(credentials);
   const problems: string[] = [];
   const found = await readSelected(reader, selection, { terminal, problems });
-  const existing = await objectsWhereTheyGo([...found.keys()], flags);
+  const existing = await objectsInNamespace([...found.keys()], flags);
   const imported = [...found].flatMap(([kind, remotes]): Imported[] => {
     const chosen = remotes.filter((remote) => selection.matches(kind, remote));
     const leftOut = remotes.filter((remote) => !selection.matches(kind, remote));
     const objects = existing?.get(kind);
-    const taken = objects ? takenBy(objects, chosen) : namesInMarks(leftOut, flags);
+    const taken = objects ? namesOfOthers(objects, chosen) : namesInMarks(leftOut, flags);
     const names = namesOf(kind, chosen, source, taken);
     const named = chosen.map((remote) => ({ kind, remote, name: names.get(remote.id) ?? remote.id }));
     return named.sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -102,29 +103,31 @@ function tellOfTerraform(
 
 /**
  * The objects of these kinds in the namespace that the manifests are for, else in that of the kubeconfig context.
- * Undefined: there is no cluster, or they cannot be read. The command works without.
+ * Undefined: there is no cluster, or they cannot be read. The command works without. Throws CommandError if the flags
+ * name a cluster that is in no kubeconfig.
  */
-async function objectsWhereTheyGo(
-  kinds: readonly Kind[],
+async function objectsInNamespace(
+  of: readonly Kind[],
   flags: ImportFlags,
 ): Promise<ReadonlyMap<Kind, readonly ManagedObject[]> | undefined> {
   const { context, kubeconfig } = flags;
   try {
     await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: kubeconfig }), context });
     const where = { namespace: flags.namespace ?? cluster.namespace, deadlineSeconds: 5 };
-    const lists = kinds.map(async (kind) => {
+    const lists = of.map(async (kind) => {
       const { items } = await cluster.client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), where);
       return [kind, items] as const;
     });
     return new Map(await Promise.all(lists));
   } catch (error) {
-    if (error instanceof CommandError || error instanceof KubeError || isUnreachable(error)) return undefined;
+    const isNoCluster = error instanceof CommandError && !isNamedCluster(flags);
+    if (isNoCluster || error instanceof KubeError || isUnreachable(error)) return undefined;
     throw error;
   }
 }
 
 /** Names of objects that have or adopt none of these remotes. */
-function takenBy(objects: readonly ManagedObject[], chosen: readonly Remote[]): Set<string> {
+function namesOfOthers(objects: readonly ManagedObject[], chosen: readonly Remote[]): Set<string> {
   const ids = new Set<unknown>(chosen.map(({ id }) => id));
   const others = objects.filter(({ spec, status }) => !ids.has(status?.id) && !ids.has(spec.adopt?.id));
   return new Set(others.map(({ metadata }) => metadata.name));
@@ -142,7 +145,15 @@ interface Reading {
   problems: string[];
 }
 
-async function readSelected(reader: AccountReader, selection: Selection, { terminal, problems }: Reading) {
+/**
+ * The remotes of each kind whose list could be read, and those that no list shows. What cannot be read becomes a
+ * problem, and so does an id that the account does not have. Throws CommandError if the account cannot be read at all.
+ */
+async function readSelected(
+  reader: AccountReader,
+  selection: Selection,
+  { terminal, problems }: Reading,
+): Promise<Map<Kind, Remote[]>> {
   const found = new Map<Kind, Remote[]>();
   const attempt = async (kind: Kind, read: () => Promise<readonly Remote[]>): Promise<void> => {
     try {
@@ -161,10 +172,11 @@ async function readSelected(reader: AccountReader, selection: Selection, { termi
     );
   }
   for (const { kind, id } of selection.unlisted) await attempt(kind, () => readModules(reader, kind, id, problems));
-  for (const id of selection.ids) {
-    const isThere = [...found.values()].some((remotes) => remotes.some((remote) => remote.id === id));
-    if (!isThere && problems.length === 0) problems.push(`The account has no ${id}`);
-  }
+  // A list that failed may have the id.
+  if (!selection.kinds.every((kind) => found.has(kind))) return found;
+  const ids = new Set([...found.values()].flatMap((remotes) => remotes.map(({ id }) => id)));
+  const missing = [...selection.ids].filter((id) => !ids.has(id));
+  problems.push(...missing.map((id) => `Give another id: the account has no ${id}`));
   return found;
 }
 

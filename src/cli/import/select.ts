@@ -9,7 +9,7 @@ import { metadataOf } from "./names.ts";
 export interface Selection {
   /** Kinds whose remotes are listed. */
   kinds: readonly Kind[];
-  /** Only the remotes with these ids. Empty: all. */
+  /** Ids that were named, beside the kinds that were named as a whole. */
   ids: ReadonlySet<string>;
   /** Ids of remotes that no list shows, by their kind. */
   unlisted: readonly { kind: Kind; id: string }[];
