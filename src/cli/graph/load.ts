@@ -47,12 +47,15 @@ export interface Loaded {
   scope: Scope;
 }
 
-interface What {
+interface LoadOptions {
   /** Kinds whose remotes are read. Default: all. */
-  listed?: readonly Kind[];
+  listedKinds?: readonly Kind[];
   /** Whether tunnel sessions are read. */
   sessions?: boolean;
-  /** Whether the owner marks of remotes without an object are read where lists leave them out. */
+  /**
+   * Whether the owner marks of remotes without an object are read where lists leave them out. The objects are then read
+   * again after the remotes.
+   */
   marks?: boolean;
   /** Whether what the cluster knows is of use where the account cannot be read. That becomes a problem then. */
   isClusterEnough?: boolean;
@@ -60,21 +63,21 @@ interface What {
   isNamespaceNeeded?: boolean;
 }
 
-/** Reads the account, and all objects of the cluster whose remotes are in it. */
-export async function load(flags: AccountFlags, terminal: Terminal, what: What = {}): Promise<Loaded> {
+/** Reads the account, and all objects that the user may read. The graph has those whose remotes are in the account. */
+export async function load(flags: AccountFlags, terminal: Terminal, options: LoadOptions = {}): Promise<Loaded> {
   const problems: string[] = [];
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
-  const loading = { flags, terminal, what, problems };
+  const loading = { flags, terminal, options, problems };
   const credentials = await findCredentials(flags).catch((error: unknown) => becomeProblem(error, loading));
   await using cluster = connect({ ...config, context: flags.context });
   const scope = scopeOf(flags, cluster.namespace);
   const read = await readObjects(cluster.client, scope, problems, terminal);
-  if (what.isNamespaceNeeded) await refuseAbsentNamespace(cluster.client, scope, [...read.objects.values()].flat());
+  if (options.isNamespaceNeeded) await refuseAbsentNamespace(cluster.client, scope, [...read.objects.values()].flat());
   const graph =
     (credentials &&
       (await graphIn(cluster, read, credentials, loading).catch((error: unknown) => becomeProblem(error, loading)))) ??
     graphOf(new Map(), read.objects, { isRead: read.isRead });
-  const { objects } = what.marks ? await readObjects(cluster.client, scope, []) : read;
+  const { objects } = options.marks ? await readObjects(cluster.client, scope, []) : read;
   const clusterID = await clusterIDOf(config, cluster.client);
   return { graph, objects, problems, clusterID, scope };
 }
@@ -82,14 +85,14 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
 interface Loading {
   flags: AccountFlags;
   terminal: Terminal;
-  what: What;
+  options: LoadOptions;
   problems: string[];
 }
 
 /** Rethrows what is no failure of the account, and what is a mistake in the command line. */
-function becomeProblem(error: unknown, { flags, what, problems }: Loading): undefined {
+function becomeProblem(error: unknown, { flags, options, problems }: Loading): undefined {
   const isMistake = isNamedByFlags(flags) && !(error instanceof AccountFailure);
-  if (!what.isClusterEnough || isMistake || !(error instanceof CommandError)) throw error;
+  if (!options.isClusterEnough || isMistake || !(error instanceof CommandError)) throw error;
   if (!problems.includes(error.message)) problems.push(error.message);
 }
 
@@ -97,13 +100,13 @@ async function graphIn(
   { client }: Connected,
   read: ReadObjects,
   credentials: Credentials,
-  { flags, terminal, what, problems }: Loading,
+  { flags, terminal, options, problems }: Loading,
 ): Promise<Graph> {
   const sharers = await sharersOf(credentials, read.accounts, { client, flags });
   await using reader = new AccountReader(credentials);
   const managed = managedIn(read);
-  const isMarkNeeded = ({ id }: Remote) => what.marks === true && !managed.has(id);
-  const account = await readAccount({ reader, terminal, problems, isMarkNeeded }, what);
+  const isMarkNeeded = ({ id }: Remote) => options.marks === true && !managed.has(id);
+  const account = await readAccount({ reader, terminal, problems, isMarkNeeded }, options);
   return graphWith(account, read, sharers);
 }
 
@@ -114,8 +117,11 @@ export interface AccountRead {
 }
 
 /** Throws CommandError if no list can be read. */
-export async function readAccount(reading: Reading, { listed: of = kinds, sessions }: What): Promise<AccountRead> {
-  const remotes = await remotesOf(of, reading);
+export async function readAccount(
+  reading: Reading,
+  { listedKinds = kinds, sessions }: LoadOptions,
+): Promise<AccountRead> {
+  const remotes = await remotesOf(listedKinds, reading);
   const groups = groupsOf((sessions && (await listed(tunnelSessions, reading))) || []);
   return { remotes, sessions: groups };
 }

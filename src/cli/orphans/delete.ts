@@ -108,7 +108,7 @@ async function stayOf(
 ): Promise<Stay | undefined> {
   const { kind, id = "", remote } = node;
   try {
-    const { graph, objects, problems } = await load(flags, terminal, { listed: listedFor(kind), sessions: true });
+    const { graph, objects, problems } = await load(flags, terminal, { listedKinds: listedFor(kind), sessions: true });
     if (problems.length > 0) return keptFor(problems.join("; "));
     const now = graph.nodes.find((one) => one.kind === kind && one.id === id);
     if (!now?.remote) return keptFor("it is gone");
