@@ -30,11 +30,11 @@ export const sendWindowMs = (deadlineMs: number): number => deadlineMs / 3;
 /** For how long after the client's deadline the service may still process a request. 5 s at a deadline of 30 s. */
 const lateProcessingMs = (deadlineMs: number): number => deadlineMs / 6;
 
-/** The largest expected difference between the clocks of two machines. */
-const SKEW_MS = 2_000;
+/** A reserve for what is not counted, such as delays of timers: see docs/architecture/create-protocol.md. */
+const RESERVE_MS = 2_000;
 
 /** How long after it was sent the service may still process a request. 37 s at a deadline of 30 s. */
-export const maxProcessingMs = (deadlineMs: number): number => deadlineMs + lateProcessingMs(deadlineMs) + SKEW_MS;
+export const maxProcessingMs = (deadlineMs: number): number => deadlineMs + lateProcessingMs(deadlineMs) + RESERVE_MS;
 
 /** An object, and the part of its status that shows its create. */
 interface Recorded extends KubeObject {
