@@ -129,6 +129,8 @@ export const isUninstalling = (object: Pick<KubeObject, "metadata">): boolean =>
   annotationOf(object, "uninstalling") !== undefined;
 /** `<namespace>/<name>`. */
 export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
+/** `<kind>/<namespace>/<name>`, which tells one object from those of all kinds. */
+export const keyWithKindOf = (object: ManagedObject): string => `${object.kind}/${nameOf(object)}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
 /** Whether the object asks for what its spec names, and has not ended. */
 export const isAsking = (object: ManagedObject): boolean => !isDeleting(object) && !isObserveOnly(object);

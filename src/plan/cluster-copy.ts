@@ -1,5 +1,5 @@
 import type { Intent } from "../objects/intent.ts";
-import type { ManagedObject, Status } from "../objects/object.ts";
+import { keyWithKindOf, type ManagedObject, type Status } from "../objects/object.ts";
 import { type AccountSharing, CachedObjects } from "../operator/kubernetes/cached-objects.ts";
 import { indexersOf } from "../operator/kubernetes/indexes.ts";
 import type {
@@ -145,7 +145,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
   #write(object: ManagedObject): ManagedObject {
     const written = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
     this.store(object.kind).put(written);
-    this.written.add(nameOf(object));
+    this.written.add(keyWithKindOf(object));
     return written;
   }
 
@@ -154,6 +154,3 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     return String(this.#revision);
   }
 }
-
-/** Tells one object from all others. */
-export const nameOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${keyOf(metadata)}`;

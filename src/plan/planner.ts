@@ -1,13 +1,13 @@
 import type { Account } from "../account/account.ts";
 import { ObjectMemory } from "../account/object-memory.ts";
-import { conditionOf, isDeleting, type ManagedObject, retiringIDs } from "../objects/object.ts";
+import { conditionOf, isDeleting, keyWithKindOf, type ManagedObject, retiringIDs } from "../objects/object.ts";
 import type { Change, ReconcileContext } from "../reconcile/context.ts";
 import type { DNS } from "../reconcile/dns.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { Kind } from "../schema/define.ts";
 import { AccountCopy, type AccountSource, type PlannedRequest } from "./account-copy.ts";
 import { accountOf, DEADLINE_MS } from "./account-of-copy.ts";
-import { ClusterCopy, type ClusterSource, nameOf } from "./cluster-copy.ts";
+import { ClusterCopy, type ClusterSource } from "./cluster-copy.ts";
 import { PassingClock } from "./passing-clock.ts";
 
 export interface PlanInput {
@@ -55,6 +55,7 @@ const noRecords: DNS = {
   check: async () => ({ state: "missing" }),
 };
 
+/** The reconciler asks for it. It has no effect: a plan does not look at when an object is due again. */
 const RESYNC_SECONDS = 300;
 
 /**
@@ -68,8 +69,8 @@ export async function planChanges(input: PlanInput): Promise<PlannedObject[]> {
 class Planner {
   readonly #input: PlanInput;
   readonly #clock = new PassingClock();
-  readonly #copy: AccountCopy;
-  readonly #cluster: ClusterCopy;
+  readonly #accountCopy: AccountCopy;
+  readonly #clusterCopy: ClusterCopy;
   readonly #account: Account;
   readonly #memory: ObjectMemory;
   readonly #planned: ReadonlyMap<string, PlannedObject>;
@@ -77,11 +78,11 @@ class Planner {
   constructor(input: PlanInput) {
     const { kinds, objects, isInAccount, undocumented } = input;
     this.#input = input;
-    this.#copy = new AccountCopy(input.account, this.#clock, kinds);
+    this.#accountCopy = new AccountCopy(input.account, this.#clock, kinds);
     const isSame = (one: ManagedObject, other: ManagedObject) => isInAccount(one) && isInAccount(other);
     const mayAdopt = (object: ManagedObject) =>
       input.accountNameOf(object) !== "" || input.mayAdopt(object.metadata.namespace);
-    this.#cluster = new ClusterCopy({
+    this.#clusterCopy = new ClusterCopy({
       kinds,
       objects,
       source: input.cluster,
@@ -90,12 +91,12 @@ class Planner {
       mayAdopt,
     });
     this.#memory = new ObjectMemory({ clock: this.#clock, deadlineMs: DEADLINE_MS, retriesRefused: false });
-    this.#account = accountOf(this.#copy, this.#clock, { undocumented });
+    this.#account = accountOf(this.#accountCopy, this.#clock, { undocumented });
     const byKind = new Map(kinds.map((kind) => [kind.kind, kind]));
     this.#planned = new Map(
       objects.filter(isInAccount).flatMap((before): [string, PlannedObject][] => {
         const kind = byKind.get(before.kind);
-        return kind ? [[nameOf(before), { kind, before, after: before, requests: [], changes: [] }]] : [];
+        return kind ? [[keyWithKindOf(before), { kind, before, after: before, requests: [], changes: [] }]] : [];
       }),
     );
   }
@@ -115,26 +116,26 @@ class Planner {
 
   /** False when nothing was written. */
   async #reconcileAll(due: readonly PlannedObject[]): Promise<boolean> {
-    const { requests } = this.#copy;
+    const { requests } = this.#accountCopy;
     const sent = requests.length;
-    this.#cluster.written.clear();
+    this.#clusterCopy.written.clear();
     for (const [index, one] of due.entries()) {
       this.#input.onProgress?.(index + 1, due.length);
       await this.#reconcileOne(one);
     }
-    return requests.length > sent || this.#cluster.written.size > 0;
+    return requests.length > sent || this.#clusterCopy.written.size > 0;
   }
 
   async #reconcileOne(one: PlannedObject): Promise<void> {
-    const object = this.#cluster.now(one.before);
+    const object = this.#clusterCopy.now(one.before);
     if (!object) return;
-    const { requests } = this.#copy;
+    const { requests } = this.#accountCopy;
     const sent = requests.length;
     const context = this.#contextOf(one.kind, object);
     await reconcile(context, { resyncSeconds: RESYNC_SECONDS });
     one.requests.push(...requests.slice(sent));
     one.changes.push(...context.changes);
-    one.after = this.#cluster.now(object);
+    one.after = this.#clusterCopy.now(object);
   }
 
   #contextOf(kind: Kind, object: ManagedObject): ReconcileContext {
@@ -144,7 +145,7 @@ class Planner {
     return {
       kind,
       object,
-      cluster: this.#cluster,
+      cluster: this.#clusterCopy,
       account: this.#account,
       memory: this.#memory,
       record: this.#memory.of(object),
@@ -163,15 +164,15 @@ class Planner {
 
   /** Objects that have to be reconciled after these writes: their referrers, and objects that waited. */
   #dueAfterwards(): PlannedObject[] {
-    const names = new Set(this.#cluster.written);
-    for (const name of this.#cluster.written) {
+    const names = new Set(this.#clusterCopy.written);
+    for (const name of this.#clusterCopy.written) {
       const { kind, before, after } = this.#planned.get(name) ?? {};
       const object = after ?? before;
       if (!kind || !object) continue;
-      for (const referrer of this.#cluster.referrersOf(kind, object)) names.add(nameOf(referrer.object));
+      for (const referrer of this.#clusterCopy.referrersOf(kind, object)) names.add(keyWithKindOf(referrer.object));
     }
     return [...this.#planned.values()].filter(
-      ({ before, after }) => after && (names.has(nameOf(before)) || isUnfinished(after)),
+      ({ before, after }) => after && (names.has(keyWithKindOf(before)) || isUnfinished(after)),
     );
   }
 }

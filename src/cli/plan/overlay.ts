@@ -1,9 +1,8 @@
 import { customResources, kinds } from "../../kinds/index.ts";
-import { type ManagedObject, typeOf } from "../../objects/object.ts";
+import { keyWithKindOf, type ManagedObject, typeOf } from "../../objects/object.ts";
 import type { KubeClient, MergePatch } from "../../runtime/connection/client.ts";
 import { isForbidden, isInvalid, isNotFound, KubeError } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
-import { keyOf } from "../../runtime/object.ts";
 import { refusalsOf } from "../../schema/admission.ts";
 import { columnsOf, initialStatus } from "../../schema/common.ts";
 import type { CustomResource, Kind } from "../../schema/define.ts";
@@ -13,11 +12,9 @@ import { duplicate, type Manifest } from "./manifests.ts";
 interface Overlaid {
   /** All objects, as they are once the manifests are applied. */
   objects: ManagedObject[];
-  /** Keys, from `overlayKey`, of the objects that a manifest describes. */
+  /** Keys, from `keyWithKindOf`, of the objects that a manifest describes. */
   described: Set<string>;
 }
-
-export const overlayKey = ({ kind, metadata }: ManagedObject): string => `${kind}/${keyOf(metadata)}`;
 
 /**
  * Lays manifests over the objects of a cluster, as `kubectl apply` does. The API server fills in defaults and checks
@@ -28,12 +25,12 @@ export async function overlay(
   objects: readonly ManagedObject[],
   { manifests, namespace, problems }: { manifests: readonly Manifest[]; namespace: string; problems: string[] },
 ): Promise<Overlaid> {
-  const known = new Map(objects.map((object) => [overlayKey(object), object]));
+  const known = new Map(objects.map((object) => [keyWithKindOf(object), object]));
   const described = new Set<string>();
   const places = new Map<string, string>();
   for (const { manifest, resource, given } of manifests.flatMap((one) => givenBy(one, namespace) ?? [])) {
     const { where } = manifest;
-    const key = overlayKey(given);
+    const key = keyWithKindOf(given);
     // One of the two manifests may name the namespace and the other not.
     const other = places.get(key);
     if (other !== undefined) {
@@ -123,7 +120,7 @@ async function presentOf(client: KubeClient, resource: CustomResource, { metadat
 
 /** As the API server would store it, with what it gives to each object. */
 function asStored(kind: Kind, object: ManagedObject, before: ManagedObject | undefined): ManagedObject {
-  const key = overlayKey(object);
+  const key = keyWithKindOf(object);
   const created = { uid: `uid of ${key}`, generation: 1, creationTimestamp: new Date().toISOString() };
   const metadata = { ...created, ...object.metadata, resourceVersion: before?.metadata.resourceVersion ?? "1" };
   return {

@@ -1,7 +1,7 @@
 import { readAccountConfig } from "../../config.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, keyWithKindOf, type ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { type PlannedObject, planChanges } from "../../plan/planner.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
@@ -23,7 +23,7 @@ import { type OutputFlags, print } from "../terminal/output.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { leftBlocks } from "./left.ts";
 import { isNamespace, type Manifest, type ManifestFlags, type Manifests, readManifests } from "./manifests.ts";
-import { overlay, overlayKey } from "./overlay.ts";
+import { overlay } from "./overlay.ts";
 import { renderPlan, sumsOf } from "./render.ts";
 import { accountSource, clusterSource } from "./sources.ts";
 
@@ -113,7 +113,7 @@ export async function planOf(
   const { planned, isInAccount, source } = await planFor(objects, manifests);
   const isMeant = ({ metadata }: ManagedObject) =>
     selects(config.watchSelector, metadata.labels) && (isGiven || includes(scope, metadata.namespace));
-  const isDescribed = (object: ManagedObject) => described.has(overlayKey(object));
+  const isDescribed = (object: ManagedObject) => described.has(keyWithKindOf(object));
   const found = new Map([...blocksOf(planned)].filter(([{ before }]) => isMeant(before)));
   const settled = planned.filter(
     (one) => !found.has(one) && isMeant(one.before) && (!isGiven || isDescribed(one.before)),
@@ -126,7 +126,7 @@ export async function planOf(
   if (others.length === 0) return { blocks, others: 0, problems, objects, absent, leftOut };
   const without = blocksByKey((await planFor(present, [])).planned);
   const isTheSame = ([one, block]: [PlannedObject, Block]) =>
-    JSON.stringify(block) === JSON.stringify(without.get(overlayKey(one.before)));
+    JSON.stringify(block) === JSON.stringify(without.get(keyWithKindOf(one.before)));
   const unrelated = new Set(others.filter(isTheSame).map(([, block]) => block));
   const related = blocks.filter((block) => !unrelated.has(block));
   return { blocks: related, others: unrelated.size, problems, objects, absent, leftOut };
@@ -162,7 +162,7 @@ const rowsOf = (remotes: ReadonlyMap<Kind, readonly Remote[]>): ReadonlyMap<stri
   new Map([...remotes].map(([{ resource }, rows]) => [resource.name, rows]));
 
 const blocksByKey = (planned: readonly PlannedObject[]): Map<string, Block> =>
-  new Map([...blocksOf(planned)].map(([{ before }, block]) => [overlayKey(before), block]));
+  new Map([...blocksOf(planned)].map(([{ before }, block]) => [keyWithKindOf(before), block]));
 
 function refuseNoManifests(manifests: readonly Manifest[], problems: readonly string[]): void {
   if (!manifests.every(({ object }) => isNamespace(object))) return;

@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { isDeleting, isPaused, type ManagedObject, type Status } from "../../objects/object.ts";
+import { isDeleting, isPaused, keyWithKindOf, type ManagedObject, type Status } from "../../objects/object.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { keyOf } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 
 /**
@@ -47,7 +46,7 @@ export class UnfinalizedObjects {
     const isRecent = this.#clock.now() - addedAt < LATEST_MS;
     if (!isRecent || !finalizers.includes(FINALIZER) || isDeleting(object) || isPaused(object)) return false;
     const deletionTimestamp = this.#clock.date().toISOString();
-    this.#objects.set(nameOf(object), { ...object, metadata: { ...object.metadata, deletionTimestamp } });
+    this.#objects.set(keyWithKindOf(object), { ...object, metadata: { ...object.metadata, deletionTimestamp } });
     return true;
   }
 
@@ -57,21 +56,19 @@ export class UnfinalizedObjects {
   }
 
   has(object: ManagedObject): boolean {
-    return this.#objects.get(nameOf(object))?.metadata.uid === object.metadata.uid;
+    return this.#objects.get(keyWithKindOf(object))?.metadata.uid === object.metadata.uid;
   }
 
   /** Call it instead of writing the status, for an object for which `has` is true. */
   setStatus(object: ManagedObject, status: Status): void {
-    const known = this.#objects.get(nameOf(object));
-    if (known) this.#objects.set(nameOf(object), { ...known, status });
+    const known = this.#objects.get(keyWithKindOf(object));
+    if (known) this.#objects.set(keyWithKindOf(object), { ...known, status });
   }
 
   /** Call it when the remote is deleted, or left on purpose. */
   finish(object: ManagedObject): void {
     this.#added.delete(object.metadata.uid);
-    this.#objects.delete(nameOf(object));
+    this.#objects.delete(keyWithKindOf(object));
     this.#onFinish(object);
   }
 }
-
-const nameOf = (object: ManagedObject): string => `${object.kind}/${keyOf(object)}`;
