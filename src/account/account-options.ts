@@ -19,7 +19,10 @@ export interface AccountOptions {
   undocumented: boolean;
   /** Deletes per minute. 0: no limit. */
   deletesPerMinute: number;
-  /** How often modules are read again, since no list has them. Default 5 minutes. */
+  /**
+   * How often lists and modules are read again. The window of the mass-loss guard, and the time until a failing list is
+   * told, follow from it. Default 5 minutes.
+   */
   resyncSeconds?: number;
   signal: AbortSignal;
   /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */

@@ -51,9 +51,12 @@ export class Account {
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
   readonly #requests: RequestParts;
+  readonly #resyncMs: number;
   #probes = 0;
 
   constructor(options: AccountOptions) {
+    const { resyncSeconds = DEFAULT_RESYNC_SECONDS } = options;
+    this.#resyncMs = resyncSeconds * 1000;
     this.turns = new Turns(options.budget, options.clock);
     this.failures = new Failures(options.clock, options.onReleased);
     this.breaker = new CircuitBreaker({
@@ -67,7 +70,7 @@ export class Account {
     this.deleteLimiter = new DeleteRateLimiter(options.clock, options.deletesPerMinute);
     this.lossGuard = new MassLossGuard({
       clock: options.clock,
-      windowMs: (options.resyncSeconds ?? DEFAULT_RESYNC_SECONDS) * 1000 * RESYNC_ROOM,
+      windowMs: this.#resyncMs * RESYNC_ROOM,
       ...options.loss,
     });
     this.keyProof = new KeyProof({
@@ -79,7 +82,7 @@ export class Account {
     });
     this.listFailures = new ListFailures({
       clock: options.clock,
-      intervalMs: (options.resyncSeconds ?? DEFAULT_RESYNC_SECONDS) * 1000,
+      intervalMs: this.#resyncMs,
       onChange: (resource) => options.onListProblem?.(resource),
     });
     this.serviceTime = new ServiceTime(options.clock);
@@ -188,13 +191,12 @@ export class Account {
   }
 
   #modules({ modules, resource: { title } }: Kind): Modules {
-    const { resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
       ...this.#requests,
       title,
       modules,
       // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
-      maxAgeMs: resyncSeconds * 900,
+      maxAgeMs: this.#resyncMs * 0.9,
     });
   }
 

@@ -47,9 +47,9 @@ export interface MassLossGuardOptions {
 
 /**
  * Remembers that many remotes of an account are missing at once, over all kinds. The operator then takes no remote for
- * deleted, and creates nothing of a kind of which nothing is left, until the missing remotes are back or a person confirms the loss. For a GatewayAccount,
- * the confirmation is its annotation; for the operator's own credentials, a setting at the start. An editor of objects
- * cannot confirm it, because the account serves others too.
+ * deleted, and creates nothing of a kind of which nothing is left, until the missing remotes are back or a person
+ * confirms the loss. For a GatewayAccount, the confirmation is its annotation; for the operator's own credentials, a
+ * setting at the start. An editor of objects cannot confirm it, because the account serves others too.
  */
 export class MassLossGuard {
   readonly #options: MassLossGuardOptions;
