@@ -19,7 +19,7 @@ import { keyUsersOf } from "./accounts/key-users.ts";
 import { recordedIn } from "./accounts/recorded.ts";
 import type { KubeClusterOptions } from "./kubernetes/kube-cluster.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
-import { serviceTimes } from "./object-controller.ts";
+import { controllerTiming } from "./object-controller.ts";
 import type { CommonOptions } from "./options.ts";
 import { mayChangeAccount, readyStatus } from "./triggers/account-changes.ts";
 import type { Enqueuer } from "./triggers/enqueuer.ts";
@@ -107,7 +107,7 @@ export class AccountParts {
       log,
       clock,
       concurrency: 16,
-      ...serviceTimes,
+      ...controllerTiming,
       ...(controllerMetrics && { metrics: controllerMetrics }),
       reconcile: async (request) => {
         const { namespace } = request;

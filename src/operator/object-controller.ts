@@ -30,7 +30,7 @@ import { laneOf, priorities } from "./triggers/priority.ts";
 const CONCURRENCY = 64;
 
 /** Settings of the controllers of objects and of GatewayAccounts. */
-export const serviceTimes = {
+export const controllerTiming = {
   /** A reconcile may wait minutes for the request budget. One that takes longer than this is stuck. */
   timeoutSeconds: 900,
   /** Seconds. Longer than for Kubernetes alone: failures of the service last longer than conflicts. */
@@ -70,7 +70,7 @@ export function objectController(kind: Kind, options: ObjectControllerOptions): 
     log,
     clock,
     concurrency: CONCURRENCY,
-    ...serviceTimes,
+    ...controllerTiming,
     requeuePriority: priorities.retry,
     flowOf: (key) => flowOf(kind, key, options),
     reconcile: (request) => tracing?.reconcile(kind.kind, request, () => run(request)) ?? run(request),
