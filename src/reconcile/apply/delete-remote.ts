@@ -47,7 +47,7 @@ async function sendInTurn(context: ReconcileContext, permit: Permit, way: WayToD
   // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
   // that turn.
   await account.turns.reserve(requestOptions(context));
-  waitForTurn(context, id);
+  refuseBeforeTurn(context, id);
   try {
     account.operations.tried(kind.resource, "delete");
     if (await deleteWithLossGuard(context, permit)) return accepted(context);
@@ -71,7 +71,7 @@ function accepted({ account, kind }: ReconcileContext): true {
 const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =>
   (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
-function waitForTurn({ account: { deleteLimiter }, object }: ReconcileContext, id: string): void {
+function refuseBeforeTurn({ account: { deleteLimiter }, object }: ReconcileContext, id: string): void {
   const seconds = deleteLimiter.secondsUntilTurn(id, object.metadata.namespace);
   if (seconds === 0) return;
   throw turnAwaited({ perMinute: deleteLimiter.perMinute }, { afterSeconds: seconds });

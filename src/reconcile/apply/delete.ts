@@ -64,10 +64,10 @@ const FOREIGN_FINALIZERS_SECONDS = 1800;
  */
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
-  if (!hasFinalizer(object)) return waitForOthers(object);
+  if (!hasFinalizer(object)) return refuseWhileOthersHold(object);
   refuseUnclear(context);
   await deleteReplacedFirst(context);
-  await awaitTakeover(context);
+  await refuseBeforeTakeover(context);
   if (await isRemoteKept(context)) {
     if (!leavesItsRemote(object) && cluster.accounts.isAccountOrphaned(object)) reportAccountOrphaned(context);
     prepareRetention(context);
@@ -118,7 +118,7 @@ async function retireUnrecorded(context: ReconcileContext): Promise<void> {
  * The object's consent to the handover ends with the object, so the deletion waits until the other object has taken the
  * remote.
  */
-async function awaitTakeover(context: ReconcileContext): Promise<void> {
+async function refuseBeforeTakeover(context: ReconcileContext): Promise<void> {
   if (!isHandoverPending(context) || (await reasonNotToWait(context)) !== undefined) return;
   const { kind, object } = context;
   throw takeoverAwaited({ kind: kind.kind, to: releasedTo(object) ?? "", id: object.status?.id ?? "" });
@@ -137,7 +137,7 @@ const nameOfRemote = ({ status }: ManagedObject, kind: Kind): string =>
 const GARBAGE_COLLECTOR_FINALIZERS: readonly string[] = ["foregroundDeletion", "orphan"];
 
 /** Throws Waiting when the operator has finished with this object but finalizers of other controllers still keep it. */
-function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
+function refuseWhileOthersHold({ metadata: { finalizers = [] } }: ManagedObject): void {
   const others = finalizers.filter((name) => !GARBAGE_COLLECTOR_FINALIZERS.includes(name));
   if (others.length === 0) return;
   throw foreignFinalizers({ finalizers: others }, { afterSeconds: FOREIGN_FINALIZERS_SECONDS });

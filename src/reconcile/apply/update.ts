@@ -97,8 +97,8 @@ async function send(context: ReconcileContext, desired: Desired, needed: Plan, r
 
 /**
  * Writes the owner mark anew if it names a former id of the cluster, or another object, such as one that has ended or
- * hands the remote over. That corrects no
- * drift, so it is also done if the spec says to report drift only, and it sends nothing else of the spec.
+ * hands the remote over. That corrects no drift, so it is also done if the spec says to report drift only, and it sends
+ * nothing else of the spec.
  */
 async function renewMark(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
   const isDue = has(context, "Adopted") ? takesMark(context, remote) : hasStaleMark(context, remote);
@@ -161,7 +161,7 @@ const sendsShared = ({ kind }: ReconcileContext, { body }: Plan): boolean =>
 
 /**
  * Throws Retry when the answer to an update differs from what was sent. After ROUNDS such answers, reports drift
- * instead.
+ * instead. Counts the correction.
  */
 function checkAnswer(
   context: ReconcileContext,
@@ -170,8 +170,7 @@ function checkAnswer(
   sent: Plan,
   drifted: boolean,
 ): Remote {
-  const applied = withoutHidden(appliedOf(context));
-  const planned = planFor(context, { ...desired, secrets: [] }, remote, applied);
+  const planned = planAfterAnswer(context, desired, remote);
   // A module that the service cannot remove was disabled instead. No more can be done.
   const remaining = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
   const rounds = context.record.corrections.record(context.object, sent.fields, drifted || !isEmpty(remaining));
@@ -181,6 +180,10 @@ function checkAnswer(
   reportDrift(context, remaining, "RemoteNormalises");
   return remote;
 }
+
+/** What is left to change after an answer. No answer shows secrets, so those that were sent count as taken. */
+const planAfterAnswer = (context: ReconcileContext, desired: Desired, answered: Remote): Plan =>
+  planFor(context, { ...desired, secrets: [] }, answered, withoutHidden(appliedOf(context)));
 
 function planFor(context: ReconcileContext, desired: Desired, remote: Remote, applied = appliedOf(context)): Plan {
   const { kind, object } = context;
@@ -384,7 +387,7 @@ function refuseUntilUnsupported(context: ReconcileContext, { frozen, undocumente
  * end.
  */
 function checkReplacement(context: ReconcileContext, desired: Desired, created: Remote): Remote {
-  const remaining = planFor(context, { ...desired, secrets: [] }, created, withoutHidden(appliedOf(context)));
+  const remaining = planAfterAnswer(context, desired, created);
   if (!isEmpty(remaining)) reportDrift(context, remaining, "RemoteNormalises");
   return created;
 }

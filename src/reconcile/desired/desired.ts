@@ -17,7 +17,6 @@ import {
 } from "../../objects/errors/spec.ts";
 import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { hasOwnerKey } from "../../objects/ownership.ts";
-import type { Waiting } from "../../objects/reconcile-error.ts";
 import { referenceCycle, textOfCycle } from "../../objects/reference-cycle.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
 import { traitsOf } from "../../schema/traits.ts";
@@ -110,7 +109,7 @@ function resolveReference(
   // A later version of the definition may have dropped the only member that a stored object has set.
   if (name === undefined) throw referenceUnnamed({ path, kind });
   const target = cluster.get(kind, object.metadata.namespace, name);
-  if (!target) throw missing(cluster, { kind, name, namespace: object.metadata.namespace }, path);
+  if (!target) refuseMissing(cluster, { kind, name, namespace: object.metadata.namespace }, path);
   if (target.metadata.deletionTimestamp) throw referenceDeleted({ path, kind, name });
   const value = target.status?.[trait.statusField];
   if (value === undefined || value === "") {
@@ -129,13 +128,14 @@ function refuseCycle(object: ManagedObject, cluster: Cluster): void {
   if (cycle) throw referencesInCycle({ cycle: textOfCycle(cycle) });
 }
 
-function missing(
+/** Throws Waiting: nobody can read whether the object exists, or it does not exist. */
+function refuseMissing(
   cluster: Cluster,
   { kind, namespace, name }: { kind: string; namespace: string; name: string },
   path: string,
-): Waiting {
+): never {
   refuseUnseen(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`, namespace);
-  return referenceMissing({
+  throw referenceMissing({
     path,
     kind,
     name,

@@ -54,7 +54,7 @@ export async function recordAllModulesLeft(context: ModulesContext): Promise<voi
   const left = referringModulesOf(kind, object);
   if (left.length === 0) return;
   if (isCarriedOut(object)) return recordLeftModules(context, left, undefined);
-  if (!isAnswered(object) && !cluster.accounts.isAccountOrphaned(object)) waitForInterruptedChanges(context);
+  if (!isAnswered(object) && !cluster.accounts.isAccountOrphaned(object)) refuseWhileChangesUnsettled(context);
   await recordLeftModules(context, left, await readModules(context, left));
 }
 
@@ -66,7 +66,7 @@ export const isAnswered = (object: ManagedObject): boolean =>
   conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
 
 /** An interrupted change may arrive after the object is gone, and would then set a module that nobody knows of. */
-export const waitForInterruptedChanges = (context: ReconcileContext): void =>
+export const refuseWhileChangesUnsettled = (context: ReconcileContext): void =>
   refuseUnsettled(msUntilSettled(context), changesUnsettled);
 
 const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>

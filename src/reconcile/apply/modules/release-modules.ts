@@ -14,8 +14,8 @@ import {
   modulesWantedByOthers,
   recordLeftModules,
   referringModulesOf,
+  refuseWhileChangesUnsettled,
   sentModulesOf,
-  waitForInterruptedChanges,
 } from "../../use/left-modules.ts";
 import { removeModule } from "./remove-module.ts";
 
@@ -54,7 +54,7 @@ export async function releaseModules(context: ModulesContext): Promise<Released>
   remote = await updatableRemotesOf(context).update(id, body, requestOptions(context));
   for (const member of remove) remote = await removeModule(context, permit, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
-  if (!answered) waitForInterruptedChanges(context);
+  if (!answered) refuseWhileChangesUnsettled(context);
   return { left: applied.filter((field) => !released.includes(field)), seen };
 }
 
