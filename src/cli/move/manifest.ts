@@ -40,6 +40,10 @@ export const namedReferences = ({ spec: schema }: Kind, spec: unknown): Referenc
 
 export const kindOfReference = ({ to, trait }: Reference): string => to.kind ?? trait.kinds[0] ?? "";
 
+/** Whether the reference, of an object in the namespace of the old one, names the old object. */
+export const refersToMoved = (need: Reference, { kind, from }: Move): boolean =>
+  need.to.name === from.name && kindOfReference(need) === kind.kind;
+
 /** Whether the reference takes the id of a remote. Some references take another value, such as an address. */
 export const takesID = ({ trait }: Reference): boolean => trait.statusField === "id";
 

@@ -10,7 +10,7 @@ import { filesOf, firstLineOf } from "../plan/manifests.ts";
 import { editedYAML, markForKubectl } from "../terminal/kubernetes-yaml.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { readTextFile, writeTextFile } from "../terminal/text-file.ts";
-import { isNear, keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
+import { isNear, keysOfPath, type Move, namedReferences, refersToMoved, takesID, textOf } from "./manifest.ts";
 
 export interface Rewriting {
   move: Move;
@@ -137,13 +137,12 @@ function ownEdits(kind: Kind, spec: object | undefined, { move, next }: Rewritin
 
 /** By name as before if the new object is in the namespace of the referrer, else by id. */
 function referrerEdits(kind: Kind, spec: object | undefined, { move, next }: Rewriting): Edit[] {
-  const { from, to } = move;
   const near = isNear(move);
   return namedReferences(kind, spec)
-    .filter((need) => need.to.name === from.name && kindOfReference(need) === move.kind.kind)
+    .filter((need) => refersToMoved(need, move))
     .filter((need) => near || takesID(need))
     .map((need): Edit => {
       const keys = ["spec", ...keysOfPath(need.path)];
-      return near ? [[...keys, "name"], to.name] : [keys, { id: next.status?.id }];
+      return near ? [[...keys, "name"], move.to.name] : [keys, { id: next.status?.id }];
     });
 }

@@ -17,6 +17,7 @@ import {
   movedManifest,
   namedReferences,
   type Place,
+  refersToMoved,
   releaseTarget,
   takesID,
   textOf,
@@ -229,14 +230,12 @@ function hasTaken({ status, metadata }: ManagedObject, old: ManagedObject | unde
 /** Objects that refer by name to the one that moves. They are in its namespace. */
 export async function referrersOf({ client, move }: Pick<Clusters, "client" | "move">): Promise<Referrer[]> {
   const found: Referrer[] = [];
-  const { namespace, name } = move.from;
-  const isMeant = (need: ReturnType<typeof namedReferences>[number]) =>
-    need.to.name === name && kindOfReference(need) === move.kind.kind;
+  const { namespace } = move.from;
   for (const kind of kinds.filter(({ spec }) => targetKindsOf(spec).includes(move.kind.kind))) {
     const { items } = await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace });
-    for (const object of items.filter((one) => one.metadata.namespace === namespace && !isDeleting(one)))
-      for (const { path } of namedReferences(kind, object.spec).filter(isMeant))
-        found.push({ kind: kind.kind, name: object.metadata.name, path });
+    for (const object of items.filter((one) => !isDeleting(one)))
+      for (const need of namedReferences(kind, object.spec).filter((one) => refersToMoved(one, move)))
+        found.push({ kind: kind.kind, name: object.metadata.name, path: need.path });
   }
   return found;
 }
