@@ -20,7 +20,10 @@ export interface Site {
   get: (url: URL) => Promise<Reply>;
   /** `body`: what was sent, whole. */
   post: (url: URL, type: string, body: Buffer<ArrayBuffer>) => Promise<Reply>;
-  /** Whether this path is that of the events, which stay open. */
+  /**
+   * Whether this path is that of the events. If so, the site takes the response, which then gets each event until its
+   * client goes.
+   */
   follow: (url: URL, response: ServerResponse) => boolean;
 }
 
@@ -33,6 +36,7 @@ export interface Listening extends AsyncDisposable {
  * answer, is cut off. Throws CommandError where the port cannot be had.
  */
 export async function listen(site: Site, { port, token }: Place, patience = PATIENCE): Promise<Listening> {
+  // A copy, since its port changes when the system has chosen one: each request is compared with it.
   const place = { port, token };
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
     answer(request, response, { site, place }).catch(() => response.destroy());
