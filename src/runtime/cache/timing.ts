@@ -19,7 +19,10 @@ export interface ReflectorTiming {
   minWatchSeconds: number;
   /** Shortest time between two lists; a random time up to this is added. */
   minListIntervalSeconds: number;
-  /** Longest time between two attempts to list a kind that the server does not serve. */
+  /**
+   * Shortest time before the next attempt to list a kind that the server does not serve; a random time of up to half of
+   * this is taken off. The backoff may be longer.
+   */
   notServedSeconds: number;
   /** After the server has refused the list for this long, other parts start without it. */
   refusedSeconds: number;

@@ -133,7 +133,7 @@ describe("run", () => {
       { informers: [{ start: () => {}, synced: Promise.resolve(), stop: () => new Promise<void>(() => {}) }] },
     ],
     ["The writer of events", { recorder: { close: () => new Promise<void>(() => {}) } }],
-    ["A connection", { close: [() => new Promise<void>(() => {})] }],
+    ["A part that closes last", { close: [() => new Promise<void>(() => {})] }],
   ] satisfies [string, Parts][])("exits when a part does not close: %s", async (part, stuck) => {
     const log = recordingLogger();
     const code = run({ ...parts(), ...stuck }, { log, clock, process: proc });

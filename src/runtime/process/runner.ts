@@ -47,9 +47,9 @@ export interface RunOptions {
  * controllers.
  *
  * Stop, at SIGTERM or SIGINT: controllers take no more work. Running work has the grace period to end, and is then
- * aborted. Informers stop, events are written, health closes. The lease is released, unless work is still running.
- * Connections close. A part that does not close in 20 seconds ends the process, and the lease expires: a process that
- * waited for it would renew the lease and do nothing.
+ * aborted. Informers stop, events are written, health closes. The lease is released, unless work is still running. Then
+ * everything else closes, such as connections. A part that does not close in 20 seconds ends the process, and the lease
+ * expires: a process that waited for it would renew the lease and do nothing.
  *
  * A second signal, a lost lease or an unhandled error ends the process at once, without these steps.
  */
@@ -149,7 +149,7 @@ class Run {
       ["The writer of events", () => recorder?.close()],
       ["The server of probes and metrics", () => health?.close()],
       ["The leader election", () => (drained ? elector?.release() : elector?.stop())],
-      ...close.map((closing): [string, () => Promise<unknown>] => ["A connection", closing]),
+      ...close.map((closing): [string, () => Promise<unknown>] => ["A part that closes last", closing]),
     ];
     for (const [part, closing] of steps) {
       this.#closing = part;
