@@ -116,19 +116,24 @@ describe("a Secret whose token was changed", () => {
 });
 
 test("uninstalling with policy retain keeps the token, and a later operator recognises its Secret", async () => {
-  await world.kube.apply(key("released"));
-  await world.ready("APIKey", "released");
+  await world.kube.apply(key("released"), key("renamed"));
+  for (const name of ["released", "renamed"]) await world.ready("APIKey", name);
   const token = await tokenIn("released");
+  const renamed = await tokenIn("renamed");
   await world.operator.stop();
+  // until an operator carries this out, the Secret of the former name has the token
+  await world.kube.apply(key("renamed", { tokenSecretName: "renamed-anew" }));
   const env = { WATCH_NAMESPACES: world.namespace };
   const { code, stdout, stderr } = await command(world, ["uninstall", "--policy", "retain"], env);
   expect(code, stderr).toBe(0);
   expect(stdout).toMatch(/Released \d+ objects/);
-  expect(await ownersOf("released")).toEqual([]);
+  for (const name of ["released", "renamed"]) expect(await ownersOf(name)).toEqual([]);
   const before = posts();
   await world.startOperator();
   await isOwned("released", true);
   expect(await tokenIn("released")).toBe(token);
+  await isOwned("renamed-anew", true);
+  expect(await tokenIn("renamed-anew")).toBe(renamed);
   await world.quiet();
   expect(posts()).toBe(before);
 });
