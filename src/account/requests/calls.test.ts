@@ -140,6 +140,27 @@ describe("requests of an account", () => {
     expect(isSent).toBe(false);
   });
 
+  it.each(["unknown", "failed", "refused"] as const)(
+    "tell of a change that was written what became of it, though this process may send no more: %s",
+    async (kind) => {
+      const failed = new GatewayError({ kind, status: 504, method: "POST", route: "/", problem: "no" });
+      let isLate = false;
+      let mayChange = true;
+      const assertMaySend = () => {
+        if (!mayChange) throw reason;
+      };
+      const outcome = new Calls({ ...options, assertMaySend }).change(
+        async () => {
+          mayChange = false;
+          throw failed;
+        },
+        { ...request, onUnanswered: () => void (isLate = true) },
+      );
+      await expect(outcome).rejects.toBe(failed);
+      expect(isLate).toBe(true);
+    },
+  );
+
   it("cost nothing when they turn out to be invalid after the wait for the budget", async () => {
     await expect(calls.read(async () => {}, { ...request, assertValid: throwsAfter(0) })).rejects.toBe(reason);
     expect(tokensOf(budget)).toBe(12);

@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../gateway/client.ts";
-import { isGatewayError, isLimited, isNotFound, mayArriveLate } from "../../gateway/errors.ts";
+import { isGatewayError, isLimited, isNotFound, mayArriveLate, mayBeCarriedOut } from "../../gateway/errors.ts";
 import { digestOf, type KeyProof } from "../key-proof.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Lane } from "./request-budget.ts";
@@ -98,7 +98,7 @@ export class Calls {
 
   async read<T>(call: Call<T>, request: RequestOptions): Promise<T> {
     await this.admit(request);
-    return this.#send(call, request.signal);
+    return this.#send(call, request.signal, () => true);
   }
 
   /** Like `admit`, for a change. */
@@ -122,7 +122,9 @@ export class Calls {
       // The key, and with it the account of an object, may have changed during the wait.
       assertValid?.();
     };
-    const send = this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
+    const sending: Call<T> = (options) => call({ ...options, assertMaySend: assertMayChange });
+    // Whoever asked for a change has to know that it may have been carried out, although this process may send no more.
+    const send = this.#send(sending, signal, (error) => !mayBeCarriedOut(error));
     const answer = await send.catch((error: unknown) => {
       if (mayArriveLate(error)) onUnanswered?.();
       throw error;
@@ -147,7 +149,8 @@ export class Calls {
     return { signal, assertMaySend: this.#options.assertMaySend };
   }
 
-  async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+  /** `isIdle`: whether a failure does not matter to a process that may not send any more. */
+  async #send<T>(call: Call<T>, signal: AbortSignal, isIdle: (error: unknown) => boolean): Promise<T> {
     const { turns, breaker, assertMaySend } = this.#options;
     assertMaySend();
     const { probeEpoch } = breaker;
@@ -157,7 +160,7 @@ export class Calls {
       return answer;
     } catch (error) {
       // A request that this process may not send must not count as a failure of the service.
-      assertMaySend();
+      if (isIdle(error)) assertMaySend();
       if (isLimited(error)) turns.budget.pauseAfter429(error.retryAfterSeconds);
       if (isGatewayError(error)) breaker.failed(error, probeEpoch);
       throw error;
