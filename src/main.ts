@@ -4,14 +4,15 @@ import { terminalOf } from "./cli/terminal/terminal.ts";
 import { ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { faultIn } from "./http/fault.ts";
 import { runOperator } from "./run-operator.ts";
+import { loadConnection } from "./runtime/connection/kubeconfig.ts";
 import { textOf } from "./runtime/log.ts";
 import { sourceStack } from "./runtime/stack.ts";
 import { OPERATOR_NAME } from "./schema/contract.ts";
 
-/** Outside of a cluster, a word of a person starts the operator, so it says first what it is about to manage. */
+/** With a kubeconfig, a word of a person starts the operator, so it says first what it is about to manage. */
 async function operate({ yes = false }: { yes?: boolean }): Promise<number> {
   const config = readConfig();
-  if (config.inCluster) return runOperator(config);
+  if (loadConnection(config).isPodOwn) return runOperator(config);
   const { mayRun } = await import("./cli/run.ts");
   return (await mayRun(config, terminalOf(readTerminalConfig()), yes)) ? runOperator(config) : 1;
 }

@@ -24,6 +24,8 @@ export interface Connected extends AsyncDisposable {
   transport: Transport;
   /** The namespace of the kubeconfig context or of the pod; else `default`. */
   namespace: string;
+  /** Whether it is the cluster of the pod in which this process runs, by the service account of the pod. */
+  isPodOwn: boolean;
 }
 
 function connectionOf(options: KubeconfigOptions) {
@@ -47,6 +49,7 @@ export function connect(
     transport,
     client: new KubeClient(transport, { fieldManager: OPERATOR_NAME }),
     namespace: connection.namespace ?? "default",
+    isPodOwn: connection.isPodOwn === true,
     [Symbol.asyncDispose]: () => transport.close(),
   };
 }

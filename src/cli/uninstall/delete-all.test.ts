@@ -19,10 +19,21 @@ test.each([true, false])(
   },
 );
 
-test("the operator's own pod asks nobody", async () => {
+test("nobody is asked where the Lease says that the operator has all of them", async () => {
   writing("done");
   vi.stubEnv("POD_NAMESPACE", "gateway");
   expect(await run("uninstall --policy delete")).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("a pod with a kubeconfig is not the operator's own", async () => {
+  writing("done");
+  vi.stubEnv("POD_NAMESPACE", "elsewhere");
+  vi.stubEnv("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+  vi.stubEnv("KUBERNETES_SERVICE_PORT", "443");
+  expect(await run("uninstall --policy delete")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^Give --yes, or POD_NAMESPACE/),
+  });
 });
 
 describe("where the Lease says that the operator has other namespaces or labels", () => {

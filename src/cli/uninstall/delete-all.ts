@@ -86,7 +86,7 @@ export async function deleteAll(parts: Uninstallation): Promise<number> {
  * installation. So a person sees each of these objects, and says yes. Throws UsageError where nobody can be asked.
  */
 async function isAgreed(
-  { config, terminal, yes }: Uninstallation,
+  { isOwnPod, terminal, yes }: Uninstallation,
   objects: readonly OwnObject[],
   operator: RunningOperator,
 ): Promise<boolean> {
@@ -96,7 +96,7 @@ async function isAgreed(
     terminal.say(
       "Whether an operator runs is not known: POD_NAMESPACE says where to look. Without one the objects stay",
     );
-  if (config.podNamespace !== undefined && config.inCluster) return true;
+  if (isOwnPod) return true;
   const doubtful = isUnknown ? objects : notOf(operator, objects);
   if (doubtful.length === 0) return true;
   const which = isUnknown ? "these objects" : "also objects that are not the operator's";

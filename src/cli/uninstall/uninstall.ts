@@ -24,7 +24,8 @@ export async function uninstall(options: Options, terminal: Terminal): Promise<n
   await using cluster = connect({ ...config, context: options.context });
   const { yes = false } = options;
   const wait = waitAtMost(seconds);
-  const parts: Uninstallation = { client: cluster.client, config, terminal, wait, deployment, yes };
+  const isOwnPod = cluster.isPodOwn && config.podNamespace !== undefined;
+  const parts: Uninstallation = { client: cluster.client, config, terminal, wait, deployment, yes, isOwnPod };
   try {
     return await policies[policy](parts);
   } catch (error) {

@@ -13,4 +13,6 @@ export interface Uninstallation {
   deployment: string | undefined;
   /** Nobody is asked. */
   yes: boolean;
+  /** Whether this runs in the operator's own pod, or in that of the Job that removes it. */
+  isOwnPod: boolean;
 }

@@ -12,8 +12,10 @@ export interface Connection {
   server: string;
   /** The namespace of the kubeconfig context or of the pod. */
   namespace?: string;
-  /** The context of the kubeconfig. Unset in a pod. */
+  /** The context of the kubeconfig. */
   context?: string;
+  /** Whether it is that of the service account of the pod. A process in a pod may have a kubeconfig all the same. */
+  isPodOwn?: true;
   /** Undefined: the API server is reached directly. */
   proxy?: URL | undefined;
   /** Reads tokens and certificates. `fresh`: the last ones were refused, so they are not taken from a cache. */

@@ -30,6 +30,7 @@ export function loadConnection(options: KubeconfigOptions = {}): Connection {
     server: config.server,
     ...(config.namespace && { namespace: config.namespace }),
     ...(config.context && { context: config.context }),
+    ...(files.length === 0 && { isPodOwn: true }),
     proxy: proxyOf(config, files.length > 0 ? options.proxies : {}),
     async credentials({ fresh }) {
       if (plugin) return impersonating(groups, await plugin({ fresh }));
@@ -66,7 +67,10 @@ function filesOf({ kubeconfig }: KubeconfigOptions): string[] {
 }
 
 function restConfigOf(files: readonly string[], { context, inCluster }: KubeconfigOptions): RestConfig {
-  const config = files.length > 0 ? readKubeconfig(files, context) : inCluster && serviceAccount(inCluster);
+  if (files.length > 0) return readKubeconfig(files, context);
+  // Another cluster is meant than that of the pod.
+  if (context !== undefined) throw new Error(`Found no kubeconfig with the context ${context}: set KUBECONFIG`);
+  const config = inCluster && serviceAccount(inCluster);
   if (config) return config;
   throw new Error("Found no kubeconfig and no service account: set KUBECONFIG or run in a cluster");
 }
