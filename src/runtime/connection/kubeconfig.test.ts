@@ -1,7 +1,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { stringify } from "yaml";
 import { loadConnection } from "./kubeconfig.ts";
 import { pluginCredentials } from "./plugin-credentials.ts";
@@ -34,6 +34,12 @@ function write(user: object, cluster: object = {}, format: (config: object) => s
 }
 
 describe("loadConnection", () => {
+  it("does not take the cluster of the pod for the context that was named", () => {
+    vi.stubEnv("HOME", folder);
+    const inCluster = { host: "10.0.0.1", port: "443" };
+    expect(() => loadConnection({ context: "green", inCluster })).toThrow("no kubeconfig with the context green");
+  });
+
   it("takes server, namespace, CA and token from the current context", async () => {
     const connection = loadConnection({ kubeconfig: write({ token: "secret" }) });
     expect(connection).toMatchObject({ server: "https://host:6443", namespace: "team" });
