@@ -45,6 +45,8 @@ export interface Bookkeeping {
   refusedMark?: RefusedMark | undefined;
   /** The request that the service has refused, and when the next process sends it again. */
   refusedRequest?: RefusedRequest | undefined;
+  /** The remote that is deleted and created again, of an object that only reports what others change. */
+  recreating?: string | undefined;
   /** Remotes that were replaced, oldest first. Each is here until nothing refers to it and it is deleted. */
   retiring?: readonly string[] | undefined;
   /** Ids of remotes without a list and without an object, on which a module was left that refers to this remote. */

@@ -246,6 +246,7 @@ async function noteParts(context: ReconcileContext, found: Remote): Promise<void
 function noteApplied(context: ReconcileContext, desired: Desired, fields: string[]): void {
   const { state, object } = context;
   if (object.status?.refusedRequest) state.next.refusedRequest = null;
+  if (object.status?.recreating) state.next.recreating = "";
   state.next.appliedFields = fields;
   if (isOfModules(context)) forgetDroppedModules(context);
   const known = state.next.appliedSecrets ?? appliedSecretsOf(context);

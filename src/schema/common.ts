@@ -207,6 +207,13 @@ const ownFields = {
       "What the object asks for and the service refuses. An operator that starts does not send it again so soon, and " +
         "`kubectl tunnelgateway plan` shows the object as blocked. An edit makes it another request.",
     ),
+  recreating: z
+    .string()
+    .optional()
+    .describe(
+      "Remote id of the resource that the operator is deleting, to create it again. Set with `driftPolicy: Report`, so " +
+        "that the deletion is not taken for one by somebody else.",
+    ),
   retiring: z
     .array(z.string())
     .max(20)

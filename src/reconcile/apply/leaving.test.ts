@@ -100,7 +100,7 @@ describe("a remote with replacement: Recreate of an object that only reports dri
       await scene.settle(edge, 5);
       expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ description: "two" }]);
       expect(scene.condition(edge, "Ready")?.status).toBe("True");
-      expect(scene.cluster.now(edge).status?.retiring).toBeUndefined();
+      expect(scene.cluster.now(edge).status?.recreating).toBeUndefined();
     },
   );
 
@@ -110,10 +110,10 @@ describe("a remote with replacement: Recreate of an object that only reports dri
     await scene.confirmLack(TLSEdge.resource, "update");
     scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
     await scene.settle(edge);
-    expect(scene.cluster.now(edge).status?.retiring).toEqual([scene.idOf(edge)]);
+    expect(scene.cluster.now(edge).status?.recreating).toBe(scene.idOf(edge));
     scene.gateway.beforeCall = () => {};
     await scene.apply(TLSEdge, "shop", spec("one"));
-    expect(scene.cluster.now(edge).status?.retiring).toBeUndefined();
+    expect(scene.cluster.now(edge).status?.recreating).toBeUndefined();
     scene.gateway.drop(TLSEdge.resource, scene.idOf(edge));
     await scene.resync(TLSEdge, edge);
     await scene.settle(edge);

@@ -2,7 +2,6 @@ import { isForbidden, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { turnAwaited } from "../../objects/errors/deletion.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
-import { retiringIDs } from "../../objects/object.ts";
 import { isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { DeletionRefusal } from "../decide/may-delete.ts";
@@ -35,16 +34,15 @@ export async function replace(context: ReconcileContext, desired: Desired, old: 
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
   const { spec, status } = context.object;
   // An object that only reports drift has to know, if no create follows, that nobody else has deleted its remote.
-  if (spec.driftPolicy === "Report") context.state.next.retiring = [...new Set([...retiringOf(context), id])];
-  const isRecorded = spec.driftPolicy !== "Report" || retiringIDs(status).includes(id);
+  const recreating = spec.driftPolicy === "Report" ? id : "";
+  context.state.next.recreating = recreating;
   // If this process dies between delete and create, the next one needs the old id.
-  if (status?.id !== id || !isRecorded) return checkpointID(context, "Replacing the resource");
+  if (status?.id !== id || (status.recreating ?? "") !== recreating)
+    return checkpointID(context, "Replacing the resource");
   const refusal = await deleteRemote(context, id, "recreated");
   if (refusal) throw refusal.error;
   noteAsked(context, desired, undefined);
-  const created = await create(context, desired);
-  forgetRetired(context, id);
-  return created;
+  return create(context, desired);
 }
 
 /**
@@ -53,7 +51,6 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
  */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
-    if (id === context.state.remote?.id) forgetRetired(context, id);
     if (id === context.state.remote?.id || context.record.secondsUntilDelete(id) > 0) continue;
     try {
       const refusal = await deleteRemote(context, id, "replaced");

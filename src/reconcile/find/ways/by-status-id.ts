@@ -7,7 +7,6 @@ import {
   isObserver,
   isReconcileRequested,
   type ManagedObject,
-  retiringIDs,
 } from "../../../objects/object.ts";
 import { originOf } from "../../../objects/origin.ts";
 import { refuse } from "../../../objects/reconcile-error.ts";
@@ -41,7 +40,7 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   context.changes.push({ type: "Missing", id });
   if (isDeleting(object)) return undefined;
   // What the operator has deleted itself, to create it again, is no drift.
-  const isReported = object.spec.driftPolicy === "Report" && !retiringIDs(object.status).includes(id);
+  const isReported = object.spec.driftPolicy === "Report" && object.status?.recreating !== id;
   if (isObserveOnly(object) || isReported) throw missingRemote(context, id);
   return findByOwnerMark(context);
 }
