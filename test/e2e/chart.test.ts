@@ -100,11 +100,6 @@ describe("values", () => {
       "b",
     ],
     ["records for nobody", { "externalDNS.enabled": true }, "externalDNS.namespaces"],
-    [
-      "a ServiceMonitor without a Service",
-      { "metrics.serviceMonitor.enabled": true, "metrics.service.enabled": false },
-      "metrics.podMonitor",
-    ],
     ["two sources of the proxy", { "proxy.http": "http://a", "proxy.existingSecret": "b" }, "proxy.existingSecret"],
   ])("%s is refused with a message", async (_, values, named) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));

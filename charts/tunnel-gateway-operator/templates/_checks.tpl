@@ -37,7 +37,6 @@
 {{- $dns := .Values.externalDNS }}
 {{- if and (or $dns.enabled $dns.optIn) (not $dns.namespaces) }}{{ fail "externalDNS.namespaces: name the namespaces whose objects may have DNS records made, or [\"*\"] for all" }}{{ end }}
 {{- if and .Values.proxy.existingSecret (or .Values.proxy.http .Values.proxy.https) }}{{ fail "proxy.existingSecret takes the place of proxy.http and proxy.https: choose one" }}{{ end }}
-{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.service.enabled) }}{{ fail "metrics.serviceMonitor needs metrics.service.enabled; metrics.podMonitor does not" }}{{ end }}
 {{- if and (eq .Values.dnsPolicy "None") (not .Values.dnsConfig.nameservers) }}{{ fail "dnsPolicy: None needs dnsConfig.nameservers" }}{{ end }}
 {{- end }}
 

@@ -165,9 +165,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
    */
   #refuseOther(remote: Remote, body: Body): void {
     const mark = ownerMarkOf(body);
+    // The service shows a secret in the answer to a create alone, and nobody would see this one again.
+    if (mark === undefined || this.resource.secrets.some((member) => remote[member])) return;
     const isMade =
       typeof remote["metadata"] === "string" ? ownerMarkOf(remote) === mark : this.cached(remote.id) === undefined;
-    if (mark === undefined || isMade) return;
+    if (isMade) return;
     const problem = `the answer shows ${remote.id}, which this create has not made`;
     throw new GatewayError({ kind: "unreadable", method: "POST", route: this.resource.path, problem, status: 200 });
   }

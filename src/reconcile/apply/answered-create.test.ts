@@ -217,6 +217,15 @@ describe("a create that is answered with what was there before", () => {
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toContainEqual(theirs);
   });
 
+  it("has its own key if the answer shows the token, which nobody sees again", async () => {
+    scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
+    answerWith((made) => ({ ...made, metadata: "" }));
+    const object = await scene.apply(APIKey, "key", { secretName: "key" });
+    await scene.settle(object);
+    expect(scene.gateway.remotesOf(APIKey.resource).map(({ id }) => id)).toEqual([scene.idOf(object)]);
+    expect(creates()).toBe(1);
+  });
+
   it("has its own remote if only the answer lacks the mark", async () => {
     answerWith(({ metadata: _, ...made }) => ({ ...made, metadata: "" }) as FakeRemote);
     const object = await scene.apply(IPPolicy, "office", {});

@@ -61,6 +61,16 @@ describe("a permit", () => {
     expect(request.assertValid).toThrow(Outdated);
   });
 
+  it("does not count once another object wants the entry", async () => {
+    const list = await scene.given(EventSubscription, "all", { sources: [], destinationIds: ["ed_1"] });
+    const entry = await scene.given(EventSource, "one", { subscriptionRef: { name: "all" }, type: "a.v0" });
+    scene.cluster.delete(entry);
+    const { request } = await ensureDeletable(scene.contextFor(entry), { id: scene.idOf(entry), way: "ended" });
+    request.assertValid?.();
+    scene.cluster.apply(EventSubscription, "all", { ...scene.cluster.now(list).spec, sources: [{ type: "a.v0" }] });
+    expect(request.assertValid).toThrow(Outdated);
+  });
+
   it("does not count once an answer shows that somebody has marked the remote", async () => {
     const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "office" });
     scene.gateway.change(IPPolicy.resource, scene.idOf(policy), { metadata });

@@ -41,6 +41,11 @@ export type DeletionRefusal = Refusal<Name>;
 /** A request may wait for the budget. After this time, everything is asked again. */
 const VALID_MS = 30_000;
 
+const isWantedByOthers = (context: ReconcileContext, { id, fields }: Deletion): boolean =>
+  fields
+    ? isOfModules(context) && modulesWantedByOthers(context, id).some((field) => fields.includes(field))
+    : isEntry(context) && isKeptForOthers(context, id);
+
 /** Everything that is deleted in an account passes these checks, in this order. */
 export const mayDelete: readonly Check<Deletion, Name>[] = [
   {
@@ -68,12 +73,9 @@ export const mayDelete: readonly Check<Deletion, Name>[] = [
   {
     name: "wantedByNobodyElse",
     why: "An entry of a list, or a module of a route, stays for others that want it too.",
-    refuse: (context, { id, fields }) => {
-      const isWanted = fields
-        ? isOfModules(context) && modulesWantedByOthers(context, id).some((field) => fields.includes(field))
-        : isEntry(context) && isKeptForOthers(context, id);
-      return isWanted ? wantedByOther({ id }) : undefined;
-    },
+    refuse: (context, deletion) =>
+      isWantedByOthers(context, deletion) ? wantedByOther({ id: deletion.id }) : undefined,
+    stillHolds: (context, deletion) => !isWantedByOthers(context, deletion),
   },
   {
     name: "userIsSeen",

@@ -227,6 +227,15 @@ describe("a domain that was handed over", () => {
     expect(remotes()).toHaveLength(1);
   });
 
+  it("leaves no DNSEndpoint of the first object when the domain is released", async () => {
+    const object = await given(externalDNS);
+    const next = await handOver(object, { ...externalDNS, deletionPolicy: "Delete" });
+    expect(scene.cluster.endpointOf(object)).toBeDefined();
+    scene.cluster.delete(next);
+    await scene.settle(next);
+    for (const one of [object, next]) expect(scene.cluster.endpointOf(one)).toBeUndefined();
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ["has none", {}],
     ["cannot write one", externalDNS],

@@ -24,13 +24,14 @@ const LOOK_SECONDS = 60;
  * deletes a leftover has asked for no wait: it stays while the resolver finds its records.
  */
 export async function withdrawRecords(context: RecordsContext, id: string, isLeftover = false): Promise<void> {
-  const { object, cluster, clock } = context;
+  const { kind, object, cluster, clock } = context;
   const { writes, looks, refused, externalDNS } = settingsOf(context);
   const mayHaveRecords = writes || looks || refused || conditionOf(object.status, "DNSReady") !== undefined;
   if (!mayHaveRecords) return;
   const records = await recordsOf(context, id);
   if (records.length === 0) return;
-  await cluster.endpoints.delete(object);
+  // One that has handed the remote over, or observes it, may have written the same records.
+  for (const one of [object, ...cluster.othersWithRemoteID(kind, id, object)]) await cluster.endpoints.delete(one);
   if (!looks) return;
   const withdrawal = begin(context);
   if (withdrawal.ended) return;
