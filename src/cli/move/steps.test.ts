@@ -189,6 +189,18 @@ describe("nothing is changed", () => {
       /Remove the annotation tunnelgateway.dev\/paused first$/,
     ],
     [
+      "when its remote is to stay after its deletion",
+      office,
+      () => scene.cluster.annotateByHand(old(), annotations.orphan, "true"),
+      /Remove the annotation tunnelgateway.dev\/orphan first$/,
+    ],
+    [
+      "when its remote may be meant to stay after its deletion",
+      office,
+      () => scene.cluster.annotateByHand(old(), annotations.orphan, "maybe"),
+      /Write "true" or "false" in the annotation tunnelgateway.dev\/orphan: "maybe" is neither/,
+    ],
+    [
       "when it is released to somebody else",
       office,
       () => scene.cluster.annotateByHand(old(), annotations.releaseTo, "team-c/office"),

@@ -1,4 +1,5 @@
 import { kinds } from "../../kinds/index.ts";
+import { answerOf, switchProblem } from "../../objects/annotations.ts";
 import { conditionOf, isDeleting, isPaused, type ManagedObject, releasedTo, typeOf } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isConflict, isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
@@ -100,6 +101,10 @@ function problemOfState(move: Move, old: ManagedObject): string | undefined {
   const released = releasedTo(old);
   if (old.status?.id === undefined) return "Create the new object and delete this one: it has nothing in the account";
   if (isPaused(old)) return `Remove the annotation ${annotations.paused} first`;
+  // The new object does not get this annotation, so its deletion would delete the remote.
+  if (answerOf(old, "orphan") === "yes") return `Remove the annotation ${annotations.orphan} first`;
+  const unclear = switchProblem(old, "orphan");
+  if (unclear !== undefined) return unclear;
   if (released === releaseTarget(move)) return undefined;
   if (isDeleting(old)) return "It is being deleted";
   return released && `Remove the annotation ${annotations.releaseTo} first: it names ${released}`;
