@@ -1,7 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 
-const { run, failing } = useFixedServices();
+const { run, failing, altering } = useFixedServices();
 
 test.each(["", "--unmanaged ", "--delete --yes ", "--import "])(
   "orphans %sends when the marks of the objects have another id of the cluster than the command",
@@ -14,6 +14,30 @@ test.each(["", "--unmanaged ", "--delete --yes ", "--import "])(
     );
   },
 );
+
+describe("--import without a leftover remote", () => {
+  const withoutLeftovers = () =>
+    altering((body) =>
+      "ip_policies" in body && Array.isArray(body.ip_policies)
+        ? { ...body, ip_policies: body.ip_policies.filter(({ id }: { id: string }) => id !== "ipp_left") }
+        : body,
+    );
+
+  test("prints no manifest, and no table of the objects whose remotes are gone", async () => {
+    withoutLeftovers();
+    expect((await run("orphans")).stdout).toMatch(/^IPPolicy\/lost .* the remote is gone$/m);
+    const stderr = "There are no orphans in namespace shop";
+    expect(await run("orphans --import")).toEqual({ code: 0, stdout: "", stderr });
+  });
+
+  test("says what could not be read", async () => {
+    withoutLeftovers();
+    const refusal = { kind: "Status", code: 403, reason: "Forbidden", message: "no" };
+    failing(({ path }) => (path.endsWith("/namespaces/kube-system") ? { status: 403, body: refusal } : undefined));
+    const stderr = "This is only a part:\nSet CLUSTER_ID: the uid of kube-system cannot be read";
+    expect(await run("orphans --import")).toEqual({ code: 1, stdout: "", stderr });
+  });
+});
 
 test("--yes answers a question that only --delete asks", async () => {
   expect(await run("orphans --yes")).toMatchObject({

@@ -31,19 +31,21 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
   const loaded = await load(flags, terminal, { sessions: true, marks: true });
   const problem = problemOfID(loaded);
   if (problem !== undefined) throw new CommandError(problem);
-  const { problems, graph, scope } = loaded;
+  const { problems, graph, clusterID, scope } = loaded;
   const all = leftovers(loaded, flags.unmanaged === true);
   const remotes = all.filter((node) => isMeant(node, scope));
   const elsewhere = [...all, ...withoutRemote(graph)].filter((node) => !isMeant(node, scope)).length;
   if (elsewhere > 0) terminal.warn(`${elsewhere} more in other namespaces: see -A`);
-  if (flags.import && remotes.length > 0) {
-    const code = await importRemotes(remotes, flags, terminal);
-    return reportPartial(problems, terminal) || code;
+  if (flags.delete) {
+    const code = await deleteOrphans(remotes, { loaded, flags, terminal });
+    if (remotes.length === 0) terminal.warn(`There are no orphans in ${placeOf(scope)}`);
+    return code;
   }
-  if (!flags.delete) return show(loaded, remotes, flags, terminal);
-  const code = await deleteOrphans(remotes, { loaded, flags, terminal });
-  if (remotes.length === 0) terminal.warn(`There are no orphans in ${placeOf(scope)}`);
-  return code;
+  if (clusterID === undefined) problems.push("Set CLUSTER_ID: the uid of kube-system cannot be read");
+  if (!flags.import) return show(loaded, remotes, flags, terminal);
+  if (remotes.length === 0 && problems.length === 0) terminal.warn(`There are no orphans in ${placeOf(scope)}`);
+  const code = remotes.length > 0 ? await importRemotes(remotes, flags, terminal) : 0;
+  return reportPartial(problems, terminal) || code;
 }
 
 /** By the namespace of the object, or the one in the owner mark. What nobody manages belongs to no namespace. */
@@ -76,7 +78,7 @@ function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
 }
 
 function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: Terminal): number {
-  const { graph, problems, clusterID, scope } = loaded;
+  const { graph, problems, scope } = loaded;
   const isMarked = (node: Node) => markOf(node) !== undefined;
   const shown = new Set(remotes);
   const whyOf = (node: Node) => ({ node, why: reasonOf(node, loaded) });
@@ -93,7 +95,6 @@ function show(loaded: Loaded, remotes: readonly Node[], flags: Flags, terminal: 
     more: { why },
   }));
   printNodes(["What", "Namespace", "ID", "Used by", "Why"], lines, flags, terminal);
-  if (clusterID === undefined) problems.push("Set CLUSTER_ID: the uid of kube-system cannot be read");
   if (lines.length === 0 && problems.length === 0) terminal.warn(`There are no orphans in ${placeOf(scope)}`);
   return reportPartial(problems, terminal);
 }
