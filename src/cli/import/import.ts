@@ -5,7 +5,7 @@ import type { Module, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { type ManagedObject, typeOf } from "../../objects/object.ts";
 import { ownerMarkOf, parseMark } from "../../objects/ownership.ts";
-import { isUnreachable, KubeError } from "../../runtime/connection/errors.ts";
+import { isKindAbsent } from "../../runtime/connection/errors.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -14,6 +14,7 @@ import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { withMetadata } from "../account/listed-metadata.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { connect, isNamedCluster } from "../cluster/connect.ts";
+import { messageForUser } from "../cluster/failure.ts";
 import { commentedOut, linesOf, streamOf } from "../terminal/kubernetes-yaml.ts";
 import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { writeFiles } from "./files.ts";
@@ -45,11 +46,14 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
   await using reader = new AccountReader(credentials);
   const problems: string[] = [];
   const found = await readSelected(reader, selection, { terminal, problems });
-  const existing = await objectsInNamespace([...found.keys()], flags);
+  const wanted = [...found].flatMap(([kind, remotes]) =>
+    remotes.some((remote) => selection.matches(kind, remote)) ? [kind] : [],
+  );
+  const existing = await objectsInNamespace(wanted, flags, problems);
   const imported = [...found].flatMap(([kind, remotes]): Imported[] => {
     const chosen = remotes.filter((remote) => selection.matches(kind, remote));
     const leftOut = remotes.filter((remote) => !selection.matches(kind, remote));
-    const objects = existing?.get(kind);
+    const objects = existing.get(kind);
     const taken = objects ? namesOfOthers(objects, chosen) : namesInMarks(leftOut, flags);
     const names = namesOf(kind, chosen, source, taken);
     const named = chosen.map((remote) => ({ kind, remote, name: names.get(remote.id) ?? remote.id }));
@@ -102,28 +106,40 @@ function tellOfTerraform(
 }
 
 /**
- * The objects of these kinds in the namespace that the manifests are for, else in that of the kubeconfig context.
- * Undefined: there is no cluster, or they cannot be read. The command works without. Throws CommandError if the flags
- * name a cluster that is in no kubeconfig.
+ * The objects of these kinds in the namespace that the manifests are for, else in that of the kubeconfig context. A kind
+ * that cannot be read is left out and becomes a problem, and so the command works without a cluster. It is no problem if
+ * there is no kubeconfig, or if the cluster does not know the kind. Throws CommandError if the flags name a cluster that
+ * is in no kubeconfig.
  */
 async function objectsInNamespace(
   of: readonly Kind[],
   flags: ImportFlags,
-): Promise<ReadonlyMap<Kind, readonly ManagedObject[]> | undefined> {
+  problems: string[],
+): Promise<ReadonlyMap<Kind, readonly ManagedObject[]>> {
   const { context, kubeconfig } = flags;
+  const found = new Map<Kind, readonly ManagedObject[]>();
+  const failures = new Set<string>();
   try {
     await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: kubeconfig }), context });
     const where = { namespace: flags.namespace ?? cluster.namespace, deadlineSeconds: 5 };
-    const lists = of.map(async (kind) => {
+    const read = async (kind: Kind): Promise<void> => {
       const { items } = await cluster.client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), where);
-      return [kind, items] as const;
-    });
-    return new Map(await Promise.all(lists));
+      found.set(kind, items);
+    };
+    await Promise.all(of.map((kind) => read(kind).catch((error: unknown) => noteFailure(error, failures))));
   } catch (error) {
-    const isNoCluster = error instanceof CommandError && !isNamedCluster(flags);
-    if (isNoCluster || error instanceof KubeError || isUnreachable(error)) return undefined;
-    throw error;
+    if (!(error instanceof CommandError) || isNamedCluster(flags)) throw error;
   }
+  problems.push(...failures);
+  return found;
+}
+
+/** Throws the error again if no user can do something about it. */
+function noteFailure(error: unknown, failures: Set<string>): void {
+  if (isKindAbsent(error)) return;
+  const message = messageForUser(error);
+  if (message === undefined) throw error;
+  failures.add(`Another object may have the name of one of these: ${message}`);
 }
 
 /** Names of objects that have or adopt none of these remotes. */
