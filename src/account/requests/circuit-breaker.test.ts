@@ -262,6 +262,7 @@ describe("a CircuitBreaker with a probe by another route", () => {
   it.each([
     ["is not permitted", failure({ kind: "refused", status: 403 })],
     ["is not sent, since the process stops", new Error("stopping")],
+    ["fails by a mistake of the program", mistake],
   ])("stays closed when the probe %s", async (_, error) => {
     fail(outage, 5);
     answer(error);
@@ -319,7 +320,7 @@ describe("a mistake of the program", () => {
     await clock.advance(60_000);
     expect(probes()).toBe(true);
     breaker.failed(mistake);
-    expect(calls).toEqual(["opened"]);
+    expect([breaker.problem, calls]).toEqual([outage, ["opened"]]);
     await clock.advance(600_000);
     expect(probes()).toBe(true);
   });

@@ -37,7 +37,7 @@ interface CircuitBreakerOptions {
  * Stops requests that would fail like the last one: the service is away, or refuses the account's key. One route that
  * fails says little about the others, so the breaker opens only if a probe by another route fails as well; until that is
  * answered, other requests wait. While the breaker is open, one probe at a time goes through, with growing pauses. Every
- * other request fails at once with the error of the last probe. An answer to a probe closes the breaker.
+ * other request fails at once with the last error of the service. An answer to a probe closes the breaker.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -59,7 +59,7 @@ export class CircuitBreaker {
     this.#breaker = new Breaker(DELAYS, options.clock);
   }
 
-  /** The error that keeps the breaker open; undefined while it is closed. */
+  /** The error of the service that keeps the breaker open; undefined while it is closed. It has no `fault`. */
   get problem(): GatewayError | undefined {
     return this.#outage?.error;
   }
@@ -135,7 +135,8 @@ export class CircuitBreaker {
     // A request that was admitted before the breaker opened is not a probe.
     if (!this.#breaker.isTrying) return;
     this.#breaker.failed();
-    this.#pause(error);
+    // A mistake of the program says nothing about the service, so the last error of the service stays the problem.
+    if (!error.fault) this.#pause(error);
   }
 
   #countFailure(error: GatewayError): void {
@@ -163,7 +164,7 @@ export class CircuitBreaker {
         this.#probing = undefined;
         this.#probeEpoch += 1;
         this.#failures = 0;
-        if (isGatewayError(problem) && affectsAllRequests(problem)) this.#openWith(problem);
+        if (isGatewayError(problem) && !problem.fault && affectsAllRequests(problem)) this.#openWith(problem);
       });
   }
 

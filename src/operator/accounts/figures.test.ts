@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { AccountScene, OWN_KEY } from "../../../test/fakes/operator/account-scene.ts";
 import type { Account } from "../../account/account.ts";
+import { GatewayError } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { figuresAnnotation, figuresOn } from "../kubernetes/account-figures.ts";
 
@@ -26,6 +27,13 @@ test("an account shows its requests, its latest list, and why requests are stopp
   expect(scene.accounts.figures.accounts).toEqual([
     { name: "", requests: expect.any(Number), listed, problem: "Unauthorized" },
   ]);
+
+  // A mistake of the program that ends a probe is no answer of the service.
+  await scene.clock.advance(2000);
+  own.breaker.beginProbe();
+  const cause = new TypeError("connect is not a function");
+  own.breaker.failed(new GatewayError({ kind: "unsent", method: "GET", route: "/", problem: "no", cause }));
+  expect(scene.accounts.figures.accounts[0]?.problem).toBe("Unauthorized");
 });
 
 test("of many accounts, the busiest are shown, and no key", async () => {
