@@ -15,6 +15,8 @@ let leases: Map<string, Lease>;
 let installed: { claim: InstallationClaim }[];
 /** Namespaces that do not exist. */
 let missing: Set<string>;
+/** Namespaces where a Lease is answered with this status. */
+let refusing: Map<string, number>;
 let writes: string[];
 let versions: number;
 
@@ -23,6 +25,7 @@ beforeEach(() => {
   leases = new Map();
   installed = [];
   missing = new Set();
+  refusing = new Map();
   writes = [];
   versions = 0;
 });
@@ -59,7 +62,10 @@ const clientOf = (readable: readonly string[] | undefined): Client =>
       };
     },
     async apply(_: ResourceType, lease: Lease) {
-      if (missing.has(lease.metadata.namespace ?? "")) throw refusal(404);
+      const { namespace = "" } = lease.metadata;
+      if (missing.has(namespace)) throw refusal(404);
+      const status = refusing.get(namespace);
+      if (status !== undefined) throw refusal(status);
       writes.push(keyOf(lease.metadata as ObjectRef));
       return store(lease);
     },
@@ -547,6 +553,35 @@ describe("an installation that works", () => {
     await pass(20, one);
     expect(one.copies()).toContain("b/tunnel-gateway-operator.one");
     expect(one.acts()).toBe(true);
+  });
+
+  it.each([400, 403, 422])("goes on without a namespace that answers %d to its copy", async (status) => {
+    const one = install("one", { watchNamespaces: ["a", "b"] });
+    await passUntilActive(one);
+    refusing.set("b", status);
+    await pass(400, one);
+    expect([one.acts(), one.claim.problem]).toEqual([true, undefined]);
+    const { "Could not write a copy of the Lease": warnings } = Object.groupBy(one.log.lines, ({ message }) => message);
+    expect(warnings).toHaveLength(1);
+    const rival = install("rival", { watchNamespaces: ["a"] });
+    await pass(60, one, rival);
+    expect([one.acts(), rival.acts()]).toEqual([true, false]);
+  });
+
+  it("says why it sends nothing when a namespace fails to take its copy, until it does", async () => {
+    const one = install("one", { watchNamespaces: ["a", "b"] });
+    await passUntilActive(one);
+    refusing.set("b", 500);
+    await pass(100, one);
+    expect([one.acts(), one.claim.problem]).toEqual([true, undefined]);
+    await pass(150, one);
+    expect([one.acts(), one.claim.problem]).toEqual([false, "installation default: refused"]);
+    refusing.clear();
+    await pass(10, one);
+    expect([one.acts(), one.claim.problem]).toEqual([true, undefined]);
+    // What failed before says nothing about a later interruption.
+    one.wake();
+    expect([one.acts(), one.claim.problem]).toEqual([false, undefined]);
   });
 
   it("sends nothing while its copies may count as expired", async () => {

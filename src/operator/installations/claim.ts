@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import type { Logger } from "../../runtime/log.ts";
+import { type Logger, textOf } from "../../runtime/log.ts";
 import type { LeaderElector } from "../../runtime/process/election.ts";
 import type { Lease } from "../../runtime/process/lease.ts";
 import { leaseCopyNameOf, leaseNameOf } from "../../schema/contract.ts";
@@ -75,6 +75,8 @@ export class InstallationClaim {
   /** Whether nobody can have taken this installation for dead since it last looked everywhere. */
   #isSure = false;
   #interruptions = 0;
+  /** Why the last look after success failed. */
+  #failure: string | undefined;
 
   constructor(options: InstallationClaimOptions) {
     const { config, client, clock, log, random } = options;
@@ -86,7 +88,7 @@ export class InstallationClaim {
     this.#copies = new LeaseCopies({ client, name: leaseCopyNameOf(installation, home), holder, clock, log });
     this.#relied = namespacesOf(config).filter((namespace) => namespace !== home);
     const run = (signal: AbortSignal) => this.#run(signal);
-    this.#step = new StartStep({ what: WHAT, where: `installation ${installation}`, run, clock, log, random });
+    this.#step = new StartStep({ what: WHAT, where: this.#where, run, clock, log, random });
   }
 
   get synced(): Promise<void> {
@@ -97,8 +99,10 @@ export class InstallationClaim {
     return this.#step.reason;
   }
 
+  /** Why this installation does nothing: it has not succeeded yet, or its claim has ended and cannot be renewed. */
   get problem(): string | undefined {
-    return this.#step.problem;
+    const isEnded = this.#failure !== undefined && !this.holdsFor(0);
+    return isEnded ? `${this.#where}: ${this.#failure}` : this.#step.problem;
   }
 
   get isWaiting(): boolean {
@@ -146,6 +150,10 @@ export class InstallationClaim {
       attempt: this.#attempt,
       ...(ended.length > 0 && { ended }),
     };
+  }
+
+  get #where(): string {
+    return `installation ${this.#options.config.installation}`;
   }
 
   get #home(): string {
@@ -267,8 +275,10 @@ export class InstallationClaim {
       try {
         const rival = await this.#check(signal);
         if (rival) return this.#lose(rival);
+        this.#failure = undefined;
       } catch (error) {
         signal.throwIfAborted();
+        this.#failure = textOf(error);
         log.warn({ error }, "Could not look for other installations");
       }
       await sleep(clock, LOOK_MS, signal);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
+import { isNotFound, isRefusal } from "../../runtime/connection/errors.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { type Lease, leases } from "../../runtime/process/lease.ts";
@@ -55,7 +55,7 @@ export class LeaseCopies {
   /**
    * Writes the copies that have other marks, or are due. Resolves with true if others did not see one of them before,
    * because it was not there or had ended. Leaves out a namespace that does not exist, since it has no objects either,
-   * and one where the right is missing.
+   * and one where the right is missing or admission denies the copy.
    */
   async write(namespaces: readonly string[], marks: Marks, signal?: AbortSignal): Promise<boolean> {
     const text = JSON.stringify(marks);
@@ -104,7 +104,7 @@ export class LeaseCopies {
       this.#copies.set(namespace, { lease, text, writtenAt: sent, dueAt: sent.monotonic + RENEW_MS });
       return before?.lease?.metadata.uid !== lease.metadata.uid || !isFresh(before, clock);
     } catch (error) {
-      if (!isNotFound(error) && !isForbidden(error)) throw error;
+      if (!isRefusal(error)) throw error;
       if (!before || before.lease) log.warn({ error, namespace }, "Could not write a copy of the Lease");
       const dueAt = sent.monotonic + (isNotFound(error) ? MISSING_MS : RENEW_MS);
       this.#copies.set(namespace, { text, dueAt });

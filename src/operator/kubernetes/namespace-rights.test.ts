@@ -5,6 +5,7 @@ import { recordingLogger } from "../../../test/fakes/runtime/logs.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
+import { KubeError } from "../../runtime/connection/errors.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { FINALIZER, RIGHTS_FINALIZER } from "../../schema/contract.ts";
 import { NamespaceRights, type NamespaceRightsOptions } from "./namespace-rights.ts";
@@ -140,6 +141,18 @@ it("warns once when there is no binding, and carries out the write", async () =>
   for (const name of ["one", "two"]) await rights.during("team", async () => void store.put(object(name, FINALIZER)));
   expect(store.list()).toHaveLength(2);
   expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+});
+
+it("asks once when admission denies the change of the binding", async () => {
+  let sent = 0;
+  const patchMerge = async () => {
+    sent += 1;
+    throw new KubeError({ status: 400, message: "denied" });
+  };
+  const get: KubeClient["get"] = (...given) => client.get(...given);
+  const rights = rightsOf({ client: { get, patchMerge, patchJSON: patchMerge } });
+  for (const name of ["one", "two"]) await rights.during("team", async () => store.put(object(name, FINALIZER)));
+  expect(sent).toBe(1);
 });
 
 it("sends no request when the operator has its rights in all namespaces", async () => {

@@ -3,7 +3,7 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isForbidden, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
+import { isNotFound, isRefusal } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
@@ -113,6 +113,7 @@ export class NamespaceRights {
       space.isKept = isNeeded;
     } catch (error) {
       if (error instanceof Outdated) return;
+      // There is no such binding, it is being deleted, or the operator has no right.
       if (isRefusal(error)) space.isKept = isNeeded;
       if (isNeeded) log.warn({ ...about, error }, WITHOUT);
       else if (!isNotFound(error)) log.warn({ ...about, error }, "Could not remove the finalizer from the RoleBinding");
@@ -151,6 +152,3 @@ export async function releaseRoleBinding(
   assertValid();
   await removeFinalizer(client, roleBindings, binding, RIGHTS_FINALIZER);
 }
-
-/** Whether the error is final: there is no such binding, it is being deleted, or the operator has no right. */
-const isRefusal = (error: unknown): boolean => isNotFound(error) || isForbidden(error) || isInvalid(error);

@@ -54,6 +54,11 @@ export const isNotFound = statusIs(404);
 export const isForbidden = statusIs(403);
 export const isUnauthorized = statusIs(401);
 export const isInvalid = statusIs(422);
+/**
+ * The server refuses what was sent, or whom it comes from: a right, the object or the namespace is missing, or admission
+ * denies it. The same request would be refused again.
+ */
+export const isRefusal = statusIs(400, 403, 404, 422);
 /** A `test` of a JSON patch failed. A 422 for an invalid object has causes, one for each field. */
 export const isFailedTest = (error: unknown): error is KubeError => isInvalid(error) && error.causes.length === 0;
 export const isTooManyRequests = statusIs(429);
