@@ -14,7 +14,7 @@ export interface EvidenceOptions {
 }
 
 /** What shows remotes, and the ids of those that objects have recorded. */
-type Recorded = readonly [Source, ReadonlySet<string>];
+export type Recorded = readonly [Source, ReadonlySet<string>];
 
 /** Asks the service for remotes that objects have recorded, until one of them proves the key. */
 export class KeyEvidence {

@@ -161,6 +161,37 @@ describe("a key", () => {
     expect([state.lists, state.reads]).toEqual([1 + 1, 5]);
   });
 
+  it("is proved by another id when one cannot be read, and is tried no more often then", async () => {
+    const one = keyScene({ policies: ["ipp_1", "ipp_2"] });
+    const asked: [second: number, id: string][] = [];
+    let showsOther = false;
+    const readList = async () => {};
+    const readOne: KeyProofOptions["readOne"] = async (_, id) => {
+      asked.push([one.clock.now() / 1000, id]);
+      if (id === "ipp_1") throw new GatewayError({ kind: "failed", method: "GET", route: "/", status: 500, problem: "no" });
+      if (showsOther) proof.recordSeenIDs([id]);
+    };
+    const proof: KeyProof = new KeyProof({ ...one.options, readList, readOne });
+    proof.use("mine");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    for (let second = 0; second < 60; second += 1) {
+      await one.clock.advance(1000);
+      await expect(proof.ensure()).rejects.toThrow();
+    }
+    expect(asked.slice(0, 4)).toEqual([
+      [2, "ipp_1"],
+      [6, "ipp_2"],
+      [14, "ipp_1"],
+      [30, "ipp_2"],
+    ]);
+    showsOther = true;
+    await one.clock.advance(20_000);
+    await proof.ensure().catch(() => undefined);
+    await one.clock.advance(20_000);
+    await proof.ensure();
+    expect(proof.isProved).toBe(true);
+  });
+
   it("is confirmed by a requested reconcile only if the request came after the report of the problem", async () => {
     const { proof, use } = keyScene({ policies: ["ipp_1"] });
     await proof().ensure();

@@ -5,7 +5,7 @@ import type { Source } from "../objects/evidence.ts";
 import { type Blocked, Outdated } from "../objects/reconcile-error.ts";
 import { Backoff } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { type EvidenceOptions, KeyEvidence } from "./key-evidence.ts";
+import { type EvidenceOptions, KeyEvidence, type Recorded } from "./key-evidence.ts";
 import { KeyRecord, type KeyRecordOptions } from "./key-record.ts";
 
 /**
@@ -42,6 +42,14 @@ export interface KeyProofOptions extends EvidenceOptions, KeyRecordOptions {
   onProblem?: (exists: boolean) => void;
 }
 
+interface Failure {
+  /** How many ids are recorded. */
+  count: number;
+  /** Since the first attempt, which has asked for all. */
+  attempts: number;
+  readonly backoff: Backoff;
+}
+
 /**
  * Whether the API key of an account leads to the remotes that objects have recorded. A key belongs to one account for
  * ever, so it is proved once: under the key, the service has to show an id that was recorded earlier. Until then the
@@ -53,7 +61,7 @@ export class KeyProof {
   #proving: Promise<void> | undefined;
   readonly #proved: Set<string>;
   #digest: string | undefined;
-  #failure: { count: number; attempts: number; backoff: Backoff } | undefined;
+  #failure: Failure | undefined;
   #reportedRequest: string | undefined;
   readonly #evidence: KeyEvidence;
   readonly #record: KeyRecord;
@@ -162,9 +170,20 @@ export class KeyProof {
     // The key of the operator is known only after its first reading, and there is nothing to ask the service for.
     if (recorded.length === 0 && this.#digest === undefined) throw new Outdated("the API key is not known yet");
     await (this.#failure
-      ? this.#evidence.askForOne(recorded, this.#failure.attempts)
+      ? this.#askForOne(recorded, this.#failure)
       : this.#evidence.askForAll(recorded, () => this.#acceptRecordedKey(), read));
     if (!this.isTrusted) this.#fail(new Set(recorded.flatMap(([, ids]) => [...ids])).size);
+  }
+
+  async #askForOne(recorded: readonly Recorded[], failure: Failure): Promise<void> {
+    try {
+      await this.#evidence.askForOne(recorded, failure.attempts);
+    } catch (error) {
+      // It may be this one remote that the service fails to show, so the next attempt comes later and asks for another.
+      failure.backoff.next();
+      failure.attempts += 1;
+      throw error;
+    }
   }
 
   /** Comes after the lists: an ordinary start proves the key by the lists that it needs anyway. */
