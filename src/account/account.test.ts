@@ -91,6 +91,19 @@ it("tells of a missing remote that is back, and then suspects no loss any more",
   expect(account.lossGuard.isSuspected).toBe(false);
 });
 
+it("reads the missing remotes of other resources although that of one cannot be read, and then throws", async () => {
+  account = accountWith({});
+  const { id } = scene.gateway.seed(tlsEdges, {});
+  account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
+  account.lossGuard.suspect({ resource: tlsEdges, id }, { missing: 5, total: 5 });
+  await scene.clock.advance(2000);
+  scene.gateway.refuse("get", 500);
+  await expect(account.recheckMissing(request.signal)).rejects.toMatchObject({ status: 500 });
+  expect(account.lossGuard.takeDueRechecks()).toEqual([]);
+  await scene.clock.advance(4000);
+  expect(account.lossGuard.takeDueRechecks()).toMatchObject([{ id: "ipp_1" }]);
+});
+
 it("was listed when the latest list of any resource began, whatever was never listed", async () => {
   expect(account.listedAt).toBeUndefined();
   await scene.clock.advance(1000);

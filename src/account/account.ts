@@ -7,7 +7,7 @@ import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { Failures } from "./failures.ts";
 import { KeyProof } from "./key-proof.ts";
-import { MassLossGuard } from "./mass-loss-guard.ts";
+import { MassLossGuard, type MissingRemote } from "./mass-loss-guard.ts";
 import { OperationSupport } from "./operation-support.ts";
 import { Collection } from "./remotes/collection.ts";
 import type { CollectionOptions } from "./remotes/collection-options.ts";
@@ -202,22 +202,28 @@ export class Account {
 
   /**
    * Tries to prove a key again. Reads a missing remote of a suspected loss when it is due. If the remote is back, the
-   * loss is no longer suspected.
+   * loss is no longer suspected. Throws the first error after all reads.
    */
   async recheckMissing(signal: AbortSignal): Promise<void> {
     if (this.keyProof.isAttemptDue) await this.keyProof.ensure();
-    for (const { resource, id } of this.lossGuard.takeDueRechecks()) {
-      if (this.#options.loss?.hasObjectFor?.(id) === false) {
-        this.lossGuard.clear(resource);
-        continue;
-      }
-      const collection = this.collection(resource);
-      const back = collection.cached(id) ?? (await collection.read(id, { lane: "sync", signal }));
-      if (!back) continue;
-      await collection.listed(this.#options.clock.now(), { lane: "sync" });
-      // The read puts the remote into the cache before the next list, so the list delta would not report it.
-      this.#options.onListDelta?.(resource, { changed: [id], absent: [] });
+    // An error of one resource says nothing about the others, whose next read is scheduled already.
+    const problems: unknown[] = [];
+    for (const missing of this.lossGuard.takeDueRechecks())
+      await this.#recheck(missing, signal).catch((error: unknown) => problems.push(error));
+    if (problems.length > 0) throw problems[0];
+  }
+
+  async #recheck({ resource, id }: MissingRemote, signal: AbortSignal): Promise<void> {
+    if (this.#options.loss?.hasObjectFor?.(id) === false) {
       this.lossGuard.clear(resource);
+      return;
     }
+    const collection = this.collection(resource);
+    const back = collection.cached(id) ?? (await collection.read(id, { lane: "sync", signal }));
+    if (!back) return;
+    await collection.listed(this.#options.clock.now(), { lane: "sync" });
+    // The read puts the remote into the cache before the next list, so the list delta would not report it.
+    this.#options.onListDelta?.(resource, { changed: [id], absent: [] });
+    this.lossGuard.clear(resource);
   }
 }
