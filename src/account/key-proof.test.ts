@@ -168,7 +168,8 @@ describe("a key", () => {
     const readList = async () => {};
     const readOne: KeyProofOptions["readOne"] = async (_, id) => {
       asked.push([one.clock.now() / 1000, id]);
-      if (id === "ipp_1") throw new GatewayError({ kind: "failed", method: "GET", route: "/", status: 500, problem: "no" });
+      if (id === "ipp_1")
+        throw new GatewayError({ kind: "failed", method: "GET", route: "/", status: 500, problem: "no" });
       if (showsOther) proof.recordSeenIDs([id]);
     };
     const proof: KeyProof = new KeyProof({ ...one.options, readList, readOne });
