@@ -99,6 +99,7 @@ function holdsCredentials(url: string): boolean {
 
 const clusterID = new RegExp(`^${CLUSTER_ID}$`);
 const clusterIDWords = "must be at most 128 letters, digits, dashes, dots and underscores";
+const clusterIDs = names.refine((ids) => ids.every((id) => clusterID.test(id)), `each ${clusterIDWords}`);
 
 /** The message must not quote the address, which may hold a password. */
 const proxy = z
@@ -152,7 +153,7 @@ const environment = z
     ALLOWED_GATEWAY_HOSTS: hosts,
     ADOPTION_NAMESPACES: names,
     CLUSTER_ID: z.string().regex(clusterID, clusterIDWords).optional(),
-    FORMER_CLUSTER_IDS: names.refine((ids) => ids.every((id) => clusterID.test(id)), `each ${clusterIDWords}`),
+    FORMER_CLUSTER_IDS: clusterIDs,
     RESYNC_INTERVAL: duration.prefault("5m"),
     SESSION_SYNC_INTERVAL: interval.prefault("30s"),
     REQUESTS_PER_MINUTE: count.prefault("100"),
@@ -215,6 +216,10 @@ export interface AccountConfig extends ClusterConfig {
   allowedHosts: readonly string[];
   /** The id of the cluster in owner marks. Default: see ClusterIdentity. */
   clusterID: string | undefined;
+  /** Names that the cluster had in owner marks before, or those of clusters that it continues. */
+  formerClusterIDs: readonly string[];
+  /** Whether operations that the API page does not show are tried. */
+  undocumentedOperations: boolean;
   /** 0: no limit. */
   requestsPerMinute: number;
   /** The most remotes of one account that are deleted in a minute; 0: no limit. */
@@ -231,7 +236,6 @@ export interface AccountConfig extends ClusterConfig {
 export interface Config extends AccountConfig {
   baseURL: string;
   apiKey: () => Promise<string>;
-  undocumentedOperations: boolean;
   /** The administrator says that the account is the right one, even if it has nothing of what objects stand for. */
   accountConfirmed: boolean;
   /**
@@ -239,8 +243,6 @@ export interface Config extends AccountConfig {
    * credentials. `*`: all.
    */
   adoptionNamespaces: readonly string[];
-  /** Names that the cluster had in owner marks before, or those of clusters that it continues. */
-  formerClusterIDs: readonly string[];
   resyncSeconds: number;
   /** Time between two lists of tunnel sessions, which are mirrored as objects; 0: off. */
   sessionSyncSeconds: number;
@@ -272,10 +274,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...accountOf(values),
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: keySource(values.GATEWAY_API_KEY, values.GATEWAY_API_KEY_FILE),
-    undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
     accountConfirmed: values.GATEWAY_ACCOUNT_CONFIRMED,
     adoptionNamespaces: values.ADOPTION_NAMESPACES,
-    formerClusterIDs: values.FORMER_CLUSTER_IDS,
     resyncSeconds: values.RESYNC_INTERVAL,
     sessionSyncSeconds: values.SESSION_SYNC_INTERVAL,
     metricsAddress: values.METRICS_ADDRESS,
@@ -319,6 +319,8 @@ const account = z
     GATEWAY_API_KEY_FILE: z.string().optional(),
     ALLOWED_GATEWAY_HOSTS: hosts,
     CLUSTER_ID: z.string().optional(),
+    FORMER_CLUSTER_IDS: clusterIDs,
+    GATEWAY_UNDOCUMENTED_OPERATIONS: flag.default(true),
     REQUESTS_PER_MINUTE: count.prefault("100"),
     MAX_DELETES_PER_MINUTE: count.prefault("60"),
     REQUEST_TIMEOUT: duration.prefault("30s"),
@@ -361,6 +363,8 @@ const accountOf = (values: z.output<typeof account>): Omit<AccountConfig, "baseU
   ...clusterOf(values),
   allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
   clusterID: values.CLUSTER_ID,
+  formerClusterIDs: values.FORMER_CLUSTER_IDS,
+  undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
   requestsPerMinute: values.REQUESTS_PER_MINUTE,
   deletesPerMinute: values.MAX_DELETES_PER_MINUTE,
   requestSeconds: values.REQUEST_TIMEOUT,

@@ -18,6 +18,7 @@ async function planned(scene: Scene, ...objects: ManagedObject[]): Promise<Block
     objects,
     isInAccount: () => true,
     clusterID: "c1",
+    formerClusterIDs: [],
     isClusterIDSet: true,
     accountNameOf: () => "",
     undocumented: true,

@@ -84,6 +84,7 @@ const planOf = (scene: Scene, objects: readonly ManagedObject[]) =>
       configMap: async (namespace, name) => scene.cluster.secrets.configMap(namespace, name),
     },
     clusterID: "c1",
+    formerClusterIDs: [],
     isClusterIDSet: true,
     accountNameOf: () => "",
     mayAdopt: () => true,

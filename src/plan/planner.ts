@@ -20,6 +20,8 @@ export interface PlanInput {
   cluster: ClusterSource;
   /** The id of the cluster in owner marks. */
   clusterID: string;
+  /** Ids that it had in them before. */
+  formerClusterIDs: readonly string[];
   /** Whether a person has set it. */
   isClusterIDSet: boolean;
   /** The GatewayAccount of an object in the account; empty for the operator's own credentials. */
@@ -139,7 +141,7 @@ class Planner {
   }
 
   #contextOf(kind: Kind, object: ManagedObject): ReconcileContext {
-    const { clusterID, isClusterIDSet } = this.#input;
+    const { clusterID, formerClusterIDs, isClusterIDSet } = this.#input;
     const accountName = this.#input.accountNameOf(object);
     const { namespace, name } = object.metadata;
     return {
@@ -151,7 +153,7 @@ class Planner {
       record: this.#memory.of(object),
       clock: this.#clock,
       dns: noRecords,
-      owner: { cluster: clusterID, namespace, name },
+      owner: { cluster: clusterID, formerClusters: formerClusterIDs, namespace, name },
       isClusterIDSet,
       lane: "edit",
       signal: new AbortController().signal,

@@ -1,9 +1,9 @@
-import { readAccountConfig } from "../../config.ts";
+import { type AccountConfig, readAccountConfig } from "../../config.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { conditionOf, keyWithKindOf, type ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
-import { type PlannedObject, planChanges } from "../../plan/planner.ts";
+import { type PlanInput, type PlannedObject, planChanges } from "../../plan/planner.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { API_VERSION } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -86,7 +86,7 @@ export async function planOf(
   };
   const { objects, described } = await overlay(client, present, given);
   const absent = await namespacesToCreate(client, given.manifests, { namespace, present });
-  const clusterID = await neededClusterID(config, client);
+  const settings = await settingsOf(config, client);
   const remotes = await readRemotes(credentials, terminal, problems);
   const sharers = await sharersOf(credentials, read.accounts, { client, flags });
   const account = accountSource(reader, rowsOf(remotes), problems);
@@ -99,13 +99,11 @@ export async function planOf(
       kinds,
       objects: those,
       isInAccount,
-      clusterID,
-      isClusterIDSet: config.clusterID !== undefined,
+      ...settings,
       account,
       cluster: source,
       accountNameOf: (object) => accountOf(object, defaults),
       mayAdopt: (place) => !refused.has(place),
-      undocumented: true,
       onProgress: (done, all) => terminal.progress?.("Planning", { done, all }),
     });
     return { planned, isInAccount, source };
@@ -131,6 +129,16 @@ export async function planOf(
   const related = blocks.filter((block) => !unrelated.has(block));
   return { blocks: related, others: unrelated.size, problems, objects, absent, leftOut };
 }
+
+type Settings = Pick<PlanInput, "clusterID" | "formerClusterIDs" | "isClusterIDSet" | "undocumented">;
+
+/** What decides a plan, of what the environment has of the operator's settings. */
+const settingsOf = async (config: AccountConfig, client: KubeClient): Promise<Settings> => ({
+  clusterID: await neededClusterID(config, client),
+  formerClusterIDs: config.formerClusterIDs,
+  isClusterIDSet: config.clusterID !== undefined,
+  undocumented: config.undocumentedOperations,
+});
 
 /**
  * The namespaces that may not adopt, as far as their objects tell: one that asked for it in vain says so. Which others may

@@ -35,6 +35,7 @@ async function planOf(object: ManagedObject) {
     },
     cluster: { secret: async (_, name) => scene.cluster.secretNow(name), configMap: async () => undefined },
     clusterID: "c1",
+    formerClusterIDs: [],
     isClusterIDSet: true,
     accountNameOf: () => "",
     mayAdopt: () => true,
