@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { HOSTILE, hostile } from "../../../test/fakes/cli/hostile.ts";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 import { paths, serving } from "../../../test/fakes/cli/serving.ts";
@@ -290,6 +293,34 @@ describe("says in one line", () => {
       async ({ warned, get }) => {
         await vi.waitFor(() => expect(warned.join()).toContain("No browser could be opened"));
         expect((await get("/plan")).status).toBe(200);
+      },
+      { open: true },
+    );
+  });
+
+  test("ui --open: nothing, and the browser gets an address that opens the page once", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "ui-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, "address");
+    for (const opener of ["xdg-open", "open"])
+      await writeFile(join(folder, opener), `#!/bin/sh\necho "$1" > '${file}'\n`, { mode: 0o755 });
+    vi.stubEnv("PATH", folder);
+    const opened = () =>
+      vi.waitFor(async () => {
+        const text = await readFile(file, "utf8");
+        expect(text).toMatch(/token=.*\n/);
+        return text.trim();
+      });
+    await serving(
+      async ({ address, warned }) => {
+        const given = await opened();
+        expect(given).not.toBe(address);
+        const first = await fetch(given, { redirect: "manual" });
+        const headers = { cookie: (first.headers.get("set-cookie") ?? "").split(";")[0] ?? "" };
+        expect((await fetch(new URL("/plan", address), { headers })).status).toBe(200);
+        expect((await fetch(given, { redirect: "manual" })).status).toBe(403);
+        expect((await fetch(address, { redirect: "manual" })).status).toBe(303);
+        expect(warned.join()).not.toContain("No browser");
       },
       { open: true },
     );

@@ -30,15 +30,15 @@ export async function ui(flags: Flags, terminal: Terminal, end = untilInterrupte
     throw noNamespace(scope.namespace);
   using followers = new Followers();
   await using views = new Views(cluster.client, flags, scope, () => followers.changed());
-  const token = newToken();
-  await using listening = await listen(siteOf(views, followers), { port, token });
-  const address = addressOf({ port: listening.port, token });
+  const [token, oneTimeToken] = [newToken(), flags.open ? newToken() : undefined];
+  await using listening = await listen(siteOf(views, followers), { port, token, oneTimeToken });
   terminal.progress?.("");
-  terminal.say([address]);
+  terminal.say([addressOf({ port: listening.port, token })]);
   terminal.warn(
     "This address is for you alone: it has the token of this start. The page is read-only, and ends with Ctrl-C",
   );
-  if (flags.open) open(address, terminal);
+  // Other people of this machine see the arguments of a program for as long as it runs.
+  if (oneTimeToken !== undefined) open(addressOf({ port: listening.port, token: oneTimeToken }), terminal);
   await end;
   return 0;
 }

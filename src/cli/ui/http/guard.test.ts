@@ -47,6 +47,18 @@ test("the token of the address becomes a cookie that no script and no other page
   });
 });
 
+test("the one-time token gets the cookie of the lasting one, once", () => {
+  const own = { ...place, oneTimeToken: "o".repeat(43) };
+  const first = { ...asked, cookie: undefined, url: `/?token=${own.oneTimeToken}` };
+  expect(refusalOf({ ...first, host: "evil.example" }, own)?.status).toBe(421);
+  const cookie = expect.stringMatching(`^tunnelgateway-8765=${place.token};`);
+  expect(refusalOf(first, own)).toEqual({ status: 303, location: "/", cookie });
+  const line = expect.stringMatching(/^Open the address that the command has printed/);
+  expect(refusalOf(first, own)).toEqual({ status: 403, line });
+  expect(refusalOf({ ...first, url: `/?token=${place.token}` }, own)?.status).toBe(303);
+  expect(refusalOf({ ...asked, cookie: `tunnelgateway-8765=${"o".repeat(43)}` }, own)?.status).toBe(403);
+});
+
 test("each start has another token", () => {
   expect(newToken()).not.toBe(newToken());
   expect(newToken().length).toBeGreaterThan(40);

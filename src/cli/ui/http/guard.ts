@@ -14,6 +14,11 @@ export interface Asked {
 export interface Place {
   port: number;
   token: string;
+  /**
+   * A token that gets the cookie once, for an address that other people of this machine may see. Unset: there is none,
+   * or a request has used it.
+   */
+  oneTimeToken?: string | undefined;
 }
 
 /** What is answered in place of a page. */
@@ -22,14 +27,16 @@ export type Refusal = { status: number; line: string } | { status: 303; location
 /** A token that nobody guesses. It is another one at each start. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
-export const addressOf = ({ port, token }: Place): string => `http://127.0.0.1:${port}/?token=${token}`;
+export const addressOf = ({ port, token }: Pick<Place, "port" | "token">): string =>
+  `http://127.0.0.1:${port}/?token=${token}`;
 
 /** The path to which files may be sent. */
 export const PLAN = "/plan";
 
 /**
  * Why a request gets no page. Undefined: it comes from a page of this server, or from the person who has its address. A
- * page elsewhere has another Origin, a name that leads here has another Host, and neither has the token.
+ * page elsewhere has another Origin, a name that leads here has another Host, and neither has the token. The request that
+ * gets the cookie for the one-time token takes this token out of the place.
  */
 export function refusalOf(asked: Asked, place: Place): Refusal | undefined {
   const hosts = [`127.0.0.1:${place.port}`, `localhost:${place.port}`];
@@ -41,10 +48,17 @@ export function refusalOf(asked: Asked, place: Place): Refusal | undefined {
   if (asked.method !== "GET" && !(asked.method === "POST" && url.pathname === PLAN))
     return { status: 405, line: "This page is read-only" };
   const given = url.searchParams.get("token");
-  if (given !== null && asked.method === "GET" && isSame(given, place.token)) return withCookie(url, place);
+  if (given !== null && asked.method === "GET" && isToken(given, place)) return withCookie(url, place);
   return isSame(cookieOf(asked.cookie, nameOf(place)), place.token)
     ? undefined
     : { status: 403, line: "Open the address that the command has printed: this one has not the token of this start" };
+}
+
+function isToken(given: string, place: Place): boolean {
+  if (isSame(given, place.token)) return true;
+  if (place.oneTimeToken === undefined || !isSame(given, place.oneTimeToken)) return false;
+  place.oneTimeToken = undefined;
+  return true;
 }
 
 /** Undefined: it is no path. A path that begins with two slashes would lead to another host. */

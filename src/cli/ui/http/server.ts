@@ -35,9 +35,10 @@ export interface Listening extends AsyncDisposable {
  * Serves on this machine alone, to who has the token. A client that is slow with its request, or does not read its
  * answer, is cut off. Throws CommandError where the port cannot be had.
  */
-export async function listen(site: Site, { port, token }: Place, patience = PATIENCE): Promise<Listening> {
-  // A copy, since its port changes when the system has chosen one: each request is compared with it.
-  const place = { port, token };
+export async function listen(site: Site, given: Place, patience = PATIENCE): Promise<Listening> {
+  // A copy, since each request is compared with it, and it changes: when the system has chosen its port, and when a
+  // request has used the one-time token.
+  const place = { ...given };
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
     answer(request, response, { site, place }).catch(() => response.destroy());
   });
@@ -48,7 +49,7 @@ export async function listen(site: Site, { port, token }: Place, patience = PATI
   });
   server.maxConnections = CONNECTIONS;
   server.setTimeout(patience.idleMs);
-  await opened(server, port);
+  await opened(server, given.port);
   place.port = (server.address() as AddressInfo).port;
   return {
     port: place.port,
