@@ -96,6 +96,24 @@ describe("a list", () => {
     expect(inventory.get("a")).toBeUndefined();
   });
 
+  it("does not miss a remote whose row cannot be parsed, until a later answer lacks it", () => {
+    const unreadable = new Set(["a"]);
+    inventory.recordList([], 1, { unreadable });
+    expect([inventory.isMissing("a"), inventory.isMissing("b")]).toEqual([false, true]);
+    inventory.recordGone("a", 2);
+    expect(inventory.isMissing("a")).toBe(true);
+    inventory.recordList([], 3, { unreadable });
+    expect(inventory.isMissing("a")).toBe(false);
+    inventory.recordList([], 4);
+    expect(inventory.isMissing("a")).toBe(true);
+  });
+
+  it("misses a remote that a read found gone after the list with its row began", () => {
+    inventory.recordGone("a", 2);
+    inventory.recordList([], 1, { unreadable: new Set(["a"]) });
+    expect(inventory.isMissing("a")).toBe(true);
+  });
+
   it("counts a remote once that two pages show, because rows move while pages are read", () => {
     inventory.recordList([remote("a", 1), remote("a", 1)], 1);
     expect(inventory.all()).toEqual([remote("a", 1)]);

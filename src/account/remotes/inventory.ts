@@ -47,6 +47,8 @@ export class Inventory {
    * Remotes that were known before and that the latest list lacks although it had several pages. They may still exist.
    */
   #hidden = new Map<string, Remote>();
+  /** Ids of rows of the latest list that could not be parsed. These remotes exist. */
+  #unreadable = new Set<string>();
   readonly #listeners: RemoteChangeListener[] = [];
   #listedAt: number | undefined;
   #listedBeforeAt: number | undefined;
@@ -102,9 +104,12 @@ export class Inventory {
     return this.#listInvalidatedAt;
   }
 
-  /** Whether the latest list lacks the remote, and neither a deletion by this process nor a report explains that. */
+  /**
+   * Whether the latest list lacks the remote, and neither a deletion by this process nor a report explains that. A row
+   * that cannot be parsed shows that its remote exists.
+   */
   isMissing(id: string): boolean {
-    if (this.#listedAt === undefined || this.#remotes.has(id)) return false;
+    if (this.#listedAt === undefined || this.#remotes.has(id) || this.#unreadable.has(id)) return false;
     return !this.#removed.get(id)?.deleted && !this.#reported.has(id);
   }
 
@@ -184,6 +189,7 @@ export class Inventory {
       if (this.#merge(remote, startedAt) && !isNew) changed.push(remote.id);
     }
     const absent = this.#removeUnlisted(listed, startedAt);
+    this.#unreadable = new Set([...unreadable].filter((id) => (this.#removed.get(id)?.at ?? startedAt) <= startedAt));
     this.#forgetBefore(startedAt);
     this.#hidden = new Map(this.#hadOnePage ? [] : absent.map((remote) => [remote.id, remote]));
     this.#listedBeforeAt = this.#listedAt;
@@ -226,6 +232,7 @@ export class Inventory {
   #reveal(id: string): void {
     this.#reported.delete(id);
     this.#hidden.delete(id);
+    this.#unreadable.delete(id);
   }
 
   #remove(id: string, removal: Removal): void {

@@ -67,6 +67,18 @@ describe("remotes that are missing", () => {
     for (const object of objects) expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
+  it("are not those whose rows cannot be read: their objects tell what is wrong with the answers", async () => {
+    const objects = await given(6);
+    for (const { id } of rows()) scene.gateway.unreadable.add(id);
+    scene.restart();
+    for (const object of objects) {
+      scene.gateway.loseAnswer("get", { kind: "unreadable" });
+      await scene.reconcile(object);
+      expect(syncedOf(object)?.reason).toBe("UnexpectedResponse");
+    }
+    expect(scene.account.lossGuard.isSuspected).toBe(false);
+  });
+
   it("are noticed when an object is edited, before the next list", async () => {
     const [object] = await given(10);
     loseRemotes();
