@@ -68,7 +68,7 @@ export function movedSpec(
     : { ...adopted, deletionPolicy: isRetainedByPolicy(old) ? "Retain" : "Delete" };
 }
 
-function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[], value: unknown): void {
+export function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[], value: unknown): void {
   const members = target as Record<string | number, unknown>;
   if (rest.length === 0) members[key] = value;
   else setAt(members[key], rest, value);

@@ -121,6 +121,117 @@ test("JSON stays JSON", () => {
   for (const space of [0, 2]) expect(JSON.parse(rewritten(JSON.stringify(json, null, space), near))).toEqual(expected);
 });
 
+/** The lines of the second text that the first one lacks, and the other way round. */
+const differing = (before: string, after: string) => {
+  const [old, now] = [before.split("\n"), after.split("\n")];
+  return { gone: old.filter((line) => !now.includes(line)), come: now.filter((line) => !old.includes(line)) };
+};
+
+test.each(["\n", "\r\n"])("in a List, all other lines stay as they are (%j)", (end) => {
+  const list = `apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Pod
+  metadata: {name:   web,   labels: {"a":  'b'}}   # of the shop
+  spec:
+    volumes:
+    - secret: { defaultMode: 0644, other: 0o17 }
+    numbers: [1e3,  1.0, 9007199254740993, 0x1F, +12]
+    none: ~
+    empty:
+    answers: [yes, "yes", 'no',True , "\\u0041"]
+    text: one
+      two
+    script: |+
+      echo  1
+
+- apiVersion: tunnelgateway.dev/v1
+  kind: TCPEdge
+  metadata:
+      name: ssh
+  spec:
+      metadata: {mode: "0644"}
+      ipRestriction:
+        ipPolicyRefs:
+        # the first
+        - name: office # here
+        - name: 'home'
+- apiVersion: tunnelgateway.dev/v1
+  kind: IPPolicy
+  metadata:
+    name: 'office' # here too
+  spec:
+    description: |
+      Office
+
+# the end
+`.replaceAll("\n", end);
+  const more = end.slice(0, -1);
+  const lines = (all: string[]) => all.map((line) => line + more);
+  expect(differing(list, rewritten(list, rewriting("team-b", "office")))).toEqual({
+    gone: lines(["        - name: office # here"]),
+    come: lines([
+      "        - {id: ipp_1} # here",
+      "    namespace: team-b",
+      "    adopt: {id: ipp_1, from: team-a/office}",
+    ]),
+  });
+  expect(differing(list, rewritten(list, near))).toEqual({
+    gone: lines(["        - name: office # here", "    name: 'office' # here too"]),
+    come: lines([
+      "        - name: home # here",
+      "    name: 'home' # here too",
+      "    adopt: {id: ipp_1, from: team-a/office}",
+    ]),
+  });
+});
+
+const HEAD = "apiVersion: tunnelgateway.dev/v1\nkind: IPPolicy\n";
+
+test.each([
+  ["metadata:\n  name: office", "metadata:\n  name: home\nspec: {adopt: {id: ipp_1, from: team-a/office}}"],
+  ["metadata: {name: office}\nspec:\n", "metadata: {name: home}\nspec: {adopt: {id: ipp_1, from: team-a/office}}\n"],
+  ["metadata: {name: office}\nspec: {}\n", "metadata: {name: home}\nspec: {adopt: {id: ipp_1, from: team-a/office}}\n"],
+  [
+    "metadata: {name: office}\nspec: {\n  description: a,\n}\n",
+    "metadata: {name: home}\nspec: {\n  description: a,\n  adopt: {id: ipp_1, from: team-a/office},\n}\n",
+  ],
+  [
+    "metadata: {name: office}\nspec:\n  description: a\n  adopt:\n    # the remote\n    id: ipp_0 # it\n",
+    "metadata: {name: home}\nspec:\n  description: a\n  adopt:\n    # the remote\n    {id: ipp_1, from: team-a/office} # it\n",
+  ],
+  [
+    "metadata: {name: office}\nspec:\n  adopt:\n    id: ipp_0\n",
+    "metadata: {name: home}\nspec:\n  adopt: {id: ipp_1, from: team-a/office}\n",
+  ],
+])("the move is written into %j", (before, after) => {
+  expect(rewritten(HEAD + before, near)).toBe(HEAD + after);
+});
+
+test("JSON keeps its lines", () => {
+  const json = { apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", metadata: { name: "office" }, spec: { a: [1] } };
+  const before = `${JSON.stringify(json, null, 2)}\n`;
+  expect(differing(before, rewritten(before, near))).toEqual({
+    gone: ['    "name": "office"', "    ]"],
+    come: ['    "name": "home"', "    ],", '    "adopt": {"id": "ipp_1", "from": "team-a/office"}'],
+  });
+});
+
+test.each([
+  ["a name that is meant elsewhere too", "metadata: {name: &name office, labels: {app: *name}}\nspec: {}\n"],
+  ["metadata of another place", "other: &meta {name: office}\nmetadata: *meta\nspec: {}\n"],
+  ["a comment in place of the spec", "metadata: {name: office}\nspec: # nothing\n"],
+  ["a key of its own form", "metadata: {name: office}\nspec:\n  ? description\n  : a\n"],
+])("%s is left to a person", (_, more) => {
+  expect(() => rewritten(HEAD + more, near, "a.yaml")).toThrow(
+    expect.objectContaining({
+      name: "CommandError",
+      message: expect.stringMatching(/^Write the move into a\.yaml by hand/),
+    }),
+  );
+});
+
 test("a document that cannot be read is named", () => {
   const refusal = expect.objectContaining({
     name: "CommandError",

@@ -1,4 +1,5 @@
-import { type Document, isMap, isNode, isScalar, parseAllDocuments, Scalar } from "yaml";
+import { isDeepStrictEqual } from "node:util";
+import { type Document, parseAllDocuments } from "yaml";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { textOf as textOfError } from "../../runtime/log.ts";
@@ -7,10 +8,10 @@ import { API_VERSION } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { filesOf, firstLineOf } from "../plan/manifests.ts";
-import { editedYAML, markForKubectl } from "../terminal/kubernetes-yaml.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { readTextFile, writeTextFile } from "../terminal/text-file.ts";
-import { isNear, keysOfPath, type Move, namedReferences, refersToMoved, takesID, textOf } from "./manifest.ts";
+import { type Edit, withEdits } from "./edit.ts";
+import { isNear, keysOfPath, type Move, namedReferences, refersToMoved, setAt, takesID, textOf } from "./manifest.ts";
 
 export interface Rewriting {
   move: Move;
@@ -19,9 +20,6 @@ export interface Rewriting {
   /** The namespace of manifests that name none. */
   namespace: string;
 }
-
-type Keys = readonly (string | number)[];
-type Edit = [keys: Keys, value: unknown];
 
 /**
  * Writes the move into the files below these paths: the manifest of the object itself, and references to it. Everything
@@ -46,19 +44,36 @@ async function rewriteFile(name: string, rewriting: Rewriting): Promise<boolean>
   return true;
 }
 
-/** The text with the documents that the move concerns written anew. `file`: for messages. */
+/** The text with the edits of the move. `file`: for messages. Throws CommandError if they cannot be made. */
 export function rewritten(text: string, rewriting: Rewriting, file = "the file"): string {
   let result = text;
+  const wanted: unknown[] = [];
   // From the last document to the first, so that the positions of earlier documents stay valid.
-  for (const document of parseAllDocuments(text).reverse()) {
+  for (const document of parseAllDocuments(text).toReversed()) {
     const [error] = document.errors;
     if (error) throw new CommandError(`Correct the YAML in ${file}: ${firstLineOf(error)}`);
-    const edits = editsOf(contentOf(document, file), rewriting);
-    const range = isNode(document.contents) ? document.contents.range : undefined;
-    if (edits.length === 0 || !range) continue;
-    result = result.slice(0, range[0]) + applied(document, edits) + result.slice(range[2]);
+    const content = contentOf(document, file);
+    const edits = editsOf(content, rewriting);
+    result = (edits.length > 0 ? withEdits({ text: result, document }, edits) : result) ?? unknownForm(file);
+    for (const [keys, value] of edits) setAt(content, keys, value);
+    wanted.unshift(content);
   }
+  if (result !== text && !hasContents(result, wanted)) unknownForm(file);
   return result;
+}
+
+function unknownForm(file: string): never {
+  throw new CommandError(`Write the move into ${file} by hand: its YAML has a form that this command cannot edit`);
+}
+
+/** Whether the text has these values, and so the edits have changed nothing else. */
+function hasContents(text: string, wanted: readonly unknown[]): boolean {
+  try {
+    const contents = parseAllDocuments(text).map((document) => document.errors.length === 0 && document.toJS());
+    return isDeepStrictEqual(contents, wanted);
+  } catch {
+    return false;
+  }
 }
 
 /** Only this step finds an alias without an anchor. */
@@ -68,32 +83,6 @@ function contentOf(document: Document.Parsed, file: string): unknown {
   } catch (error) {
     throw new CommandError(`Correct the YAML in ${file}: ${textOfError(error)}`);
   }
-}
-
-/** How values are written that were not there before. */
-const jsonStyle = { defaultKeyType: "QUOTE_DOUBLE", defaultStringType: "QUOTE_DOUBLE" } as const;
-
-function applied(document: Document.Parsed, edits: readonly Edit[]): string {
-  for (const [keys, value] of edits) applyEdit(document, keys, value);
-  // Comments before the first line are not in the range of the contents, so they stay where they are.
-  const { contents } = document;
-  const map = isMap(contents) ? contents : undefined;
-  const first = map?.items[0]?.key;
-  for (const node of [contents, first]) if (isNode(node)) delete node.commentBefore;
-  const isJSON = isScalar(first) && first.type === "QUOTE_DOUBLE" && map?.flow === true;
-  return editedYAML(contents, { flowCollectionPadding: false, ...(isJSON && jsonStyle) });
-}
-
-function applyEdit(document: Document.Parsed, keys: Keys, value: unknown): void {
-  const present = document.getIn(keys, true);
-  if (typeof value !== "string") {
-    document.setIn(keys, markForKubectl(document.createNode(value, { flow: true })));
-    return;
-  }
-  // Keep the node of a single value, and so the comment beside it.
-  const node = isScalar(present) ? present : new Scalar<unknown>(value);
-  node.value = value;
-  document.setIn(keys, markForKubectl(node));
 }
 
 /** The edits of an object, or of each object of a list. */
@@ -124,6 +113,7 @@ function ownEdits(kind: Kind, spec: object | undefined, { move, next }: Rewritin
       need.type === "reference" && need.to.id !== undefined ? [[need.path, need.to.id]] : [],
     ),
   );
+  const adopt = { id: next.status?.id, from: textOf(from) };
   return [
     [["metadata", "name"], to.name],
     ...(from.namespace === to.namespace ? [] : [[["metadata", "namespace"], to.namespace] as Edit]),
@@ -131,7 +121,7 @@ function ownEdits(kind: Kind, spec: object | undefined, { move, next }: Rewritin
       const id = ids.get(path);
       return id === undefined ? [] : [[["spec", ...keysOfPath(path)], { id }]];
     }),
-    [["spec", "adopt"], { id: next.status?.id, from: textOf(from) }],
+    spec ? [["spec", "adopt"], adopt] : [["spec"], { adopt }],
   ];
 }
 
