@@ -9,6 +9,7 @@ import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { annotations } from "../../schema/contract.ts";
 
 let scene: Scene;
 
@@ -103,6 +104,25 @@ describe("a remote with replacement: Recreate of an object that only reports dri
       expect(scene.cluster.now(edge).status?.recreating).toBeUndefined();
     },
   );
+
+  it.each<[string, (edge: ManagedObject) => void]>([
+    ["released", (edge) => scene.cluster.annotateByHand(edge, annotations.releaseTo, "team-a/next")],
+    ["orphaned and deleted", (edge) => scene.cluster.annotateByHand(edge, annotations.orphan, "true")],
+  ])("stays if its object is %s while the service refuses the DELETE", async (what, act) => {
+    const edge = await scene.given(TLSEdge, "shop", spec("one"));
+    const id = scene.idOf(edge);
+    scene.cluster.apply(TLSEdge, "shop", spec("two"));
+    await scene.confirmLack(TLSEdge.resource, "update");
+    scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
+    await scene.settle(edge);
+    expect(scene.cluster.now(edge).status?.recreating).toBe(id);
+    act(edge);
+    if (what !== "released") scene.cluster.delete(edge);
+    scene.gateway.beforeCall = () => {};
+    await scene.clock.advance(600_000);
+    await scene.settle(edge);
+    expect(scene.gateway.remotesOf(TLSEdge.resource).map((remote) => remote.id)).toEqual([id]);
+  });
 
   it("is missed when somebody else deletes it, also after a replacement that was taken back", async () => {
     const edge = await scene.given(TLSEdge, "shop", spec("one"));
