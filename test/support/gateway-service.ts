@@ -15,7 +15,8 @@ export type Respond = (response: ServerResponse, seen: Seen) => void;
 /** An HTTP server that answers with `respond` and records its requests. It is closed when the test ends. */
 export async function serve(respond: Respond): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
+  // as most servers have it: with the five seconds of node, a slow client finds its connections closed
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     const one = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };

@@ -19,7 +19,7 @@ export interface RecordingProxy extends AsyncDisposable {
 /** Forwards all requests to an API server, and records them with their status. */
 export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
   const requests: Recorded[] = [];
-  const server = createServer((incoming, answer) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, answer) => {
     if (proxy.streamsLists || !incoming.url?.includes("sendInitialEvents=true"))
       pass(target, incoming, answer, requests);
     else answer.writeHead(422).end("{}");

@@ -46,7 +46,7 @@ interface Written {
 /** The API server and the service of the fixed account. They answer reads, and a dry run as if it was done. */
 export async function startFixedServices(): Promise<FixedServices> {
   const written: Written = { deleted: new Set(), released: new Set() };
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const { method = "", url = "" } = request;
     const { pathname: path } = new URL(url, "http://fixed");
     const fault = services.fault?.({ method, path });
