@@ -144,7 +144,7 @@ test("modules of 300 routes, of a megabyte each, do not end the process, and tho
     expect(all).toHaveLength(names.length);
     return all.filter((one) => !isKept(one) && !isRefused(one)).map((one) => conditionOf(one, "Ready")?.message);
   };
-  await expect.poll(others).toEqual([]);
+  await expect.poll(others, { interval: 1_000 }).toEqual([]);
   // half of a quarter of the heap
   expect((await kept()).length).toBeGreaterThan(20);
   expect((await kept()).length).toBeLessThan(40);
