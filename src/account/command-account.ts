@@ -18,6 +18,8 @@ export interface CommandAccountOptions {
   room: ListRoom;
   /** Deletes per minute. 0: no limit. */
   deletesPerMinute: number;
+  /** Whether operations that the API page does not show are tried. */
+  undocumented: boolean;
 }
 
 /** An account that a command changes. */
@@ -31,7 +33,8 @@ export interface CommandAccount extends AsyncDisposable {
  * another account.
  */
 export function openForCommand(options: CommandAccountOptions): CommandAccount {
-  const { apiKey, baseURL, proxies, clock, requestsPerMinute, requestSeconds, deletesPerMinute, room } = options;
+  const { apiKey, baseURL, proxies, clock, requestsPerMinute, requestSeconds, deletesPerMinute, room, undocumented } =
+    options;
   const abort = new AbortController();
   let digest: string | undefined;
   let isAnother = false;
@@ -56,7 +59,7 @@ export function openForCommand(options: CommandAccountOptions): CommandAccount {
   const account: Account = new Account({
     client,
     clock,
-    undocumented: true,
+    undocumented,
     deletesPerMinute,
     room,
     sharesLists: true,

@@ -121,9 +121,16 @@ async function handOverByAccount(parts: MoveParts, prepared: Prepared | undefine
   const credentials = await findCredentials({ ...flags, namespace, ...(account !== undefined && { account }) });
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   const clusterID = await neededClusterID(config, parts.client);
-  const { deletesPerMinute, dnsResolvers } = config;
+  const { deletesPerMinute, dnsResolvers, undocumentedOperations: undocumented } = config;
   await using reader = new AccountReader(credentials);
-  await using changes = new AccountChanges({ ...credentials, deletesPerMinute, dnsResolvers, kinds, clusterID });
+  await using changes = new AccountChanges({
+    ...credentials,
+    deletesPerMinute,
+    undocumented,
+    dnsResolvers,
+    kinds,
+    clusterID,
+  });
   await handOverToCluster(parts, prepared, {
     clusterID,
     get: (resource, id) => reader.get(resource, id),

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { useFixedServices } from "../../../test/fakes/cli/run.ts";
 
 const { run, altering, failing } = useFixedServices();
@@ -85,3 +85,34 @@ test.each([
   expect(stdout).toBe("Deleted IPPolicy ipp_nobody");
   expect([code, stderr]).toEqual(ended);
 });
+
+test.each([
+  ["true", "", 1],
+  ["false", "Kept TLSEdge edgtls_hand: Delete it by hand: the service cannot delete a TLS edge", 0],
+])(
+  "an edge whose deletion the API page does not show: GATEWAY_UNDOCUMENTED_OPERATIONS=%s",
+  async (tries, kept, sent) => {
+    vi.stubEnv("GATEWAY_UNDOCUMENTED_OPERATIONS", tries);
+    const edge = { id: "edgtls_hand" };
+    let deletions = 0;
+    altering((body, { path }) =>
+      path === "/edges/tls" && "tls_edges" in body && Array.isArray(body.tls_edges)
+        ? { ...body, tls_edges: [...body.tls_edges, edge] }
+        : body,
+    );
+    failing(({ method, path }) => {
+      if (path !== `/edges/tls/${edge.id}`) return undefined;
+      if (method !== "DELETE") return { status: 200, body: edge };
+      deletions += 1;
+      return { status: 204, body: "" };
+    });
+    const { stderr } = await answering(/edgtls_hand/);
+    expect(
+      stderr
+        .split("\n")
+        .filter((line) => line.includes(edge.id))
+        .join(),
+    ).toBe(kept);
+    expect(deletions).toBe(sent);
+  },
+);

@@ -28,12 +28,15 @@ export async function deleteOrphans(nodes: readonly Node[], { flags, loaded, ter
     throw new CommandError(`Nothing is deleted, since not everything could be read: ${problems.join("; ")}`);
   if (clusterID === undefined)
     throw new CommandError("Set CLUSTER_ID: nothing is deleted, since the uid of kube-system cannot be read");
-  const { deletesPerMinute, dnsResolvers } = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  const { deletesPerMinute, dnsResolvers, undocumentedOperations } = readAccountConfig({
+    KUBECONFIG: flags.kubeconfig,
+  });
   const onWait = (why: string) => terminal.progress?.(why);
   const credentials = await findCredentials(flags);
   await using changes = new AccountChanges({
     ...credentials,
     deletesPerMinute,
+    undocumented: undocumentedOperations,
     kinds,
     clusterID,
     dnsResolvers,
