@@ -9,6 +9,9 @@ import { Corrections } from "./corrections.ts";
 /** How long what the service refused, such as an owner mark, waits before it is tried again. */
 export const REFUSED_DELAYS = { base: 30 * 60, cap: 24 * 3600, jitter: 0 };
 
+/** So long a late update is remembered. By then, looks at the account have shown whether it has come. */
+const LATE_MEMORY_MS = 60 * 60_000;
+
 /** So many that the longest delay follows. */
 const MANY = 64;
 
@@ -102,6 +105,8 @@ export class ObjectRecord {
   /** Generation of the object at an update of its remote that got no answer. */
   #unansweredUpdate: number | undefined;
   #settledAt: number;
+  /** When an update of this generation was given up that no answer has ended. */
+  readonly #lateUpdates = new Map<number | undefined, number>();
 
   constructor(options: ObjectRecordOptions) {
     this.#options = options;
@@ -168,6 +173,22 @@ export class ObjectRecord {
    */
   hasUnansweredUpdate({ metadata }: ManagedObject): boolean {
     return this.#unansweredUpdate !== undefined && this.#unansweredUpdate !== metadata.generation;
+  }
+
+  /** Records that no answer has ended an update, so that it may come after others that are sent later. */
+  recordLateUpdate({ metadata }: ManagedObject): void {
+    const now = this.#options.clock.now();
+    for (const [generation, at] of this.#lateUpdates)
+      if (now - at > LATE_MEMORY_MS) this.#lateUpdates.delete(generation);
+    this.#lateUpdates.set(metadata.generation, now);
+  }
+
+  /** Whether an update may have come late. `of`: that is not of its present generation. */
+  hasLateUpdate(of?: ManagedObject): boolean {
+    const now = this.#options.clock.now();
+    return [...this.#lateUpdates].some(
+      ([generation, at]) => now - at <= LATE_MEMORY_MS && (!of || generation !== of.metadata.generation),
+    );
   }
 
   /** Call it when an answer has shown the remote of the object as it is now. */

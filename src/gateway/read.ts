@@ -15,6 +15,8 @@ export class UnreadableAnswer extends Error {
 
 export interface RowProblem {
   readonly id?: string | undefined;
+  /** The text in which an owner mark may be. */
+  readonly metadata?: string | undefined;
   readonly problem: string;
 }
 
@@ -56,12 +58,12 @@ export function readListing<Wire extends z.ZodObject>(
   const problems: RowProblem[] = [];
   for (const row of given ?? []) {
     if (isTooDeep(row)) {
-      problems.push({ id: idOf(row), problem: `the row is ${TOO_DEEP}` });
+      problems.push({ ...namesIn(row), problem: `the row is ${TOO_DEEP}` });
       continue;
     }
     const read = wire.safeParse(row);
     if (read.success) rows.push(read.data);
-    else problems.push({ id: idOf(row), problem: problemOf(read.error) });
+    else problems.push({ ...namesIn(row), problem: problemOf(read.error) });
   }
   return { rows, problems, next: result.data.next_page_uri || undefined };
 }
@@ -87,6 +89,12 @@ function problemOf({ issues }: z.ZodError): string {
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
   return oneLine(`${where} is not as expected: ${first?.message}${more}`);
 }
+
+/** What a row that cannot be read says of whose it is. */
+const namesIn = (row: unknown): Pick<RowProblem, "id" | "metadata"> => ({
+  id: idOf(row),
+  metadata: z.looseObject({ metadata: z.string() }).safeParse(row).data?.metadata,
+});
 
 const idOf = (value: unknown): string | undefined => {
   if (typeof value !== "object" || value === null || !("id" in value)) return undefined;

@@ -83,6 +83,11 @@ export interface RemoteState {
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
   /** An address on which an older object listens too, and that object. */
   sharedAddress?: { address: string; with: string } | undefined;
+  /**
+   * Fields that the spec has dropped since an update of which nobody knows the outcome. It may arrive late, and nothing
+   * compares the fields any more once they are forgotten. `waitMs`: how long it may still arrive.
+   */
+  uncertain?: { fields: readonly string[]; waitMs: number };
   /** The status after this reconcile, whether it had to be written or not. */
   reported?: Status;
 }
@@ -250,8 +255,12 @@ export const msUntilSettled = ({ record, clock }: Pick<ReconcileContext, "record
   record.settledAt - clock.now();
 
 /** Throws Waiting if there are milliseconds to wait. */
-export function refuseUnsettled(wait: number, unsettled: DeclaredError<object, Waiting>): void {
-  if (wait > 0) throw unsettled({}, { afterSeconds: wait / 1000 + 0.5 });
+export function refuseUnsettled<Values extends object>(
+  wait: number,
+  unsettled: DeclaredError<Values, Waiting>,
+  values: Values,
+): void {
+  if (wait > 0) throw unsettled(values, { afterSeconds: wait / 1000 + 0.5 });
 }
 
 /** The options for a request whose body may have values of Secrets in these members. */

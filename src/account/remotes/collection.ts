@@ -267,6 +267,10 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.markedFor(object);
   }
 
+  unreadableMarkedFor(object: string): Remote[] {
+    return this.#inventory.unreadableMarkedFor(object);
+  }
+
   #now = (): number => this.#options.clock.now();
 
   #recordList(remotes: readonly Remote[], startedAt: number, properties: ListProperties): void {

@@ -83,6 +83,10 @@ export class Entries implements CreatableRemotes {
     return [];
   }
 
+  unreadableMarkedFor(): Remote[] {
+    return [];
+  }
+
   /** A missing entry says nothing about the account. A missing parent may mean that this is another account. */
   isMissing(id: string): boolean {
     return this.#options.parents.isMissing(split(id)[0]);

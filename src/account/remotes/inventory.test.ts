@@ -87,17 +87,20 @@ describe("a list", () => {
 
   it("leaves a known remote as it is when its row cannot be parsed", () => {
     inventory.recordList([remote("a")], 1);
-    expect(inventory.recordList([], 2, { unreadable: new Set(["a"]) })).toEqual({ changed: [], absent: [] });
+    expect(inventory.recordList([], 2, { unreadable: new Map([["a", undefined]]) })).toEqual({
+      changed: [],
+      absent: [],
+    });
     expect(inventory.get("a")).toEqual(remote("a"));
   });
 
   it("does not add a new remote whose row cannot be parsed", () => {
-    inventory.recordList([], 1, { unreadable: new Set(["a"]) });
+    inventory.recordList([], 1, { unreadable: new Map([["a", undefined]]) });
     expect(inventory.get("a")).toBeUndefined();
   });
 
   it("does not miss a remote whose row cannot be parsed, until a later answer lacks it", () => {
-    const unreadable = new Set(["a"]);
+    const unreadable = new Map([["a", undefined]]);
     inventory.recordList([], 1, { unreadable });
     expect([inventory.isMissing("a"), inventory.isMissing("b")]).toEqual([false, true]);
     inventory.recordGone("a", 2);
@@ -110,7 +113,7 @@ describe("a list", () => {
 
   it("misses a remote that a read found gone after the list with its row began", () => {
     inventory.recordGone("a", 2);
-    inventory.recordList([], 1, { unreadable: new Set(["a"]) });
+    inventory.recordList([], 1, { unreadable: new Map([["a", undefined]]) });
     expect(inventory.isMissing("a")).toBe(true);
   });
 

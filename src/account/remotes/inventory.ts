@@ -15,8 +15,8 @@ export interface ListDelta {
 }
 
 export interface ListProperties {
-  /** Ids of listed remotes that could not be parsed. What is known of them stays as it is. */
-  unreadable: ReadonlySet<string>;
+  /** Listed remotes that could not be parsed: id to metadata. What is known of them stays as it is. */
+  unreadable: ReadonlyMap<string, string | undefined>;
   pages: number;
 }
 
@@ -47,8 +47,8 @@ export class Inventory {
    * Remotes that were known before and that the latest list lacks although it had several pages. They may still exist.
    */
   #hidden = new Map<string, Remote>();
-  /** Ids of rows of the latest list that could not be parsed. These remotes exist. */
-  #unreadable = new Set<string>();
+  /** Rows of the latest list that could not be parsed: id to metadata. These remotes exist. */
+  #unreadable = new Map<string, string | undefined>();
   readonly #listeners: RemoteChangeListener[] = [];
   #listedAt: number | undefined;
   #listedBeforeAt: number | undefined;
@@ -128,6 +128,12 @@ export class Inventory {
     return [...known, ...this.hidden.filter((remote) => markedObjectOf(remote) === object)];
   }
 
+  /** Like `markedFor`, for unknown remotes whose rows could not be parsed. They have only `id` and `metadata`. */
+  unreadableMarkedFor(object: string): Remote[] {
+    const rows = [...this.#unreadable].map(([id, metadata]): Remote => ({ id, metadata }));
+    return rows.filter((row) => !this.#remotes.has(row.id) && markedObjectOf(row) === object);
+  }
+
   onChange(listener: RemoteChangeListener): void {
     this.#listeners.push(listener);
   }
@@ -174,11 +180,11 @@ export class Inventory {
   recordList(
     remotes: readonly Remote[],
     startedAt: number,
-    { unreadable = new Set(), pages = 1 }: Partial<ListProperties> = {},
+    { unreadable = new Map(), pages = 1 }: Partial<ListProperties> = {},
   ): ListDelta {
     if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
     this.#hadOnePage = pages === 1;
-    const listed = new Set(unreadable);
+    const listed = new Set(unreadable.keys());
     const changed: string[] = [];
     const first = this.#listedAt === undefined;
     for (const remote of remotes) {
@@ -189,7 +195,7 @@ export class Inventory {
       if (this.#merge(remote, startedAt) && !isNew) changed.push(remote.id);
     }
     const absent = this.#removeUnlisted(listed, startedAt);
-    this.#unreadable = new Set([...unreadable].filter((id) => (this.#removed.get(id)?.at ?? startedAt) <= startedAt));
+    this.#unreadable = new Map([...unreadable].filter(([id]) => (this.#removed.get(id)?.at ?? startedAt) <= startedAt));
     this.#forgetBefore(startedAt);
     this.#hidden = new Map(this.#hadOnePage ? [] : absent.map((remote) => [remote.id, remote]));
     this.#listedBeforeAt = this.#listedAt;

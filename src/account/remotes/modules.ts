@@ -90,6 +90,10 @@ export class Modules implements UpdatableRemotes {
     return [];
   }
 
+  unreadableMarkedFor(): Remote[] {
+    return [];
+  }
+
   isMissing(): boolean {
     return false;
   }

@@ -24,6 +24,8 @@ export interface Remotes {
   allCached(): Remote[];
   /** The cached remotes whose owner mark names the object `<namespace>/<name>`, in any cluster. */
   markedFor(object: string): Remote[];
+  /** Like `markedFor`, for unknown remotes whose rows cannot be read. They have only `id` and `metadata`. */
+  unreadableMarkedFor(object: string): Remote[];
   /**
    * Resolves when the cache holds a list that began at `since` or later. Resolves at once for remotes that have no
    * list.

@@ -109,13 +109,13 @@ export class SharedList {
     const { keyProof, resource } = this.#options;
     if (keyProof.problem) await keyProof.ensure();
     const remotes: Remote[] = [];
-    const unreadable = new Set<string>();
+    const unreadable = new Map<string, string | undefined>();
     let [hadUnreadable, pages] = [false, 0];
     for await (const page of this.#sharedPages(request, reading)) {
       pages += 1;
       reading.add(page.rows);
       remotes.push(...withoutSecrets(page.rows, resource.secrets));
-      for (const { id } of page.problems) if (id) unreadable.add(id);
+      for (const { id, metadata } of page.problems) if (id) unreadable.set(id, metadata);
       hadUnreadable ||= page.problems.length > 0;
     }
     await keyProof.ensure(resource);
@@ -130,7 +130,7 @@ export class SharedList {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
-      keyProof.recordSeenIDs(page.rows.map(({ id }) => id));
+      keyProof.recordSeenIDs([...page.rows, ...page.problems].flatMap(({ id }) => id ?? []));
       yield page;
     }
   }

@@ -50,6 +50,12 @@ export const answerDiffers = retry(
   { fields: "spec.description" },
 );
 
+export const updateUnsettled = waiting(
+  "Updating",
+  ({ fields }: Fields) => `Waiting until it is certain that no interrupted change of ${fields} arrives any more`,
+  { fields: "spec.description" },
+);
+
 export const entriesLoseKind = retry(
   "Updating",
   ({ kind }: { kind: string }) =>

@@ -156,7 +156,7 @@ function prepareRetention(context: ReconcileContext): void {
   const { object, kind } = context;
   if (openCreateOf(object) === undefined || isNamedBySpec(kind)) return;
   if (leavesItsRemote(object) && !isOrphan(object) && pendingCreateOf(context) !== undefined)
-    refuseUnsettled(msUntilSettled(context), createInterrupted);
+    refuseUnsettled(msUntilSettled(context), createInterrupted, {});
   accountOf(context)?.collectionOf(kind)?.invalidateList();
 }
 

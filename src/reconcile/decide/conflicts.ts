@@ -1,4 +1,5 @@
 import { isCreatable } from "../../account/remotes/remotes.ts";
+import { GatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import {
   adoptionNotAllowed,
@@ -67,8 +68,22 @@ export async function seeRemoteOfOwner(context: ReconcileContext, remote: Remote
 }
 
 /** Known remotes whose owner mark names an object of this namespace and name, in any cluster. */
-export const markedForObject = (context: ReconcileContext): Remote[] =>
-  remotesOf(context).markedFor(`${context.owner.namespace}/${context.owner.name}`);
+export const markedForObject = (context: ReconcileContext): Remote[] => remotesOf(context).markedFor(nameOf(context));
+
+const nameOf = ({ owner }: ReconcileContext): string => `${owner.namespace}/${owner.name}`;
+
+/**
+ * Call it before a search by mark that may prove that there is no remote. Throws when a row that cannot be read may be the
+ * one that is meant: it shows that its remote exists. `isMeant` sees only the id and the mark of a row.
+ */
+export function refuseUnreadable(context: ReconcileContext, isMeant: (row: Remote) => boolean): void {
+  const rows = remotesOf(context).unreadableMarkedFor(nameOf(context));
+  const row = rows.find((one) => isMeant(one) && isHeldByNoOther(context, one));
+  if (!row) return;
+  const route = context.kind.resource.path;
+  const problem = `the row of ${row.id} cannot be read, and it has the mark of this object`;
+  throw new GatewayError({ kind: "unreadable", method: "GET", route, problem });
+}
 
 /**
  * Whether a remote belongs to another object or cluster: by its owner mark or, without one, by the owner in the status.

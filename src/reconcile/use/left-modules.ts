@@ -50,24 +50,26 @@ export function modulesWantedByOthers({ kind, object, cluster }: ModulesContext,
 
 /** For an object whose modules all stay. Does not fail when the account is gone. */
 export async function recordAllModulesLeft(context: ModulesContext): Promise<void> {
-  const { kind, object, cluster } = context;
+  const { kind, object, cluster, record } = context;
   const left = referringModulesOf(kind, object);
   if (left.length === 0) return;
-  if (isCarriedOut(object)) return recordLeftModules(context, left, undefined);
-  if (!isAnswered(object) && !cluster.accounts.isAccountOrphaned(object)) refuseWhileChangesUnsettled(context);
+  if (isCarriedOut(object) && !record.hasLateUpdate()) return recordLeftModules(context, left, undefined);
+  if (!isAnswered(context) && !cluster.accounts.isAccountOrphaned(object)) refuseWhileChangesUnsettled(context);
   await recordLeftModules(context, left, await readModules(context, left));
 }
 
 /**
  * Whether every request before the deletion was answered and its outcome is in the status. The deletion itself raises
- * the generation by one.
+ * the generation by one. What was sent again since, with success, may come once more.
  */
-export const isAnswered = (object: ManagedObject): boolean =>
-  conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" && isLastEditTried(object);
+export const isAnswered = ({ object, record }: ReconcileContext): boolean =>
+  !record.hasLateUpdate() &&
+  conditionOf(object.status, "Synced")?.reason !== "ServiceUnavailable" &&
+  isLastEditTried(object);
 
 /** An interrupted change may arrive after the object is gone, and would then set a module that nobody knows of. */
 export const refuseWhileChangesUnsettled = (context: ReconcileContext): void =>
-  refuseUnsettled(msUntilSettled(context), changesUnsettled);
+  refuseUnsettled(msUntilSettled(context), changesUnsettled, {});
 
 const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>
   (conditionOf(status, "Synced")?.observedGeneration ?? -1) >= metadata.generation - 1;

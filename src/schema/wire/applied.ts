@@ -28,6 +28,11 @@ export const appliedEntries = (field: string, applied: readonly string[]): strin
 /** The paths without those of hidden members. */
 export const withoutHidden = (applied: readonly string[]): string[] => applied.filter((path) => !path.includes("."));
 
+/** The fields to which the paths belong. */
+export const fieldsIn = (applied: readonly string[]): string[] => [
+  ...new Set(applied.map((path) => path.replace(/[./].*/s, ""))),
+];
+
 /** Whether a hidden member was sent before and is no longer in the spec. */
 export function removesHidden(
   fields: readonly string[],

@@ -179,7 +179,11 @@ export class FakeGateway {
       const [unreadable, readable] = [true, false].map((bad) =>
         page.filter(({ id }) => this.unreadable.has(id) === bad),
       );
-      const problems = (unreadable ?? []).map(({ id }) => ({ id, problem: "planned by the test" }));
+      const problems = (unreadable ?? []).map(({ id, metadata }) => ({
+        id,
+        metadata: metadata as string | undefined,
+        problem: "planned by the test",
+      }));
       const rows = (readable ?? []).map((remote) => withoutMembers(remote, this.unlisted));
       yield { rows: rows as never[], problems, startedAt: this.#clock.date().getTime(), last };
     }
@@ -231,8 +235,9 @@ export class FakeGateway {
       refuseUnknown(body, module.put);
       // Services echo the secrets of modules.
       const value = answerTo({ ...module, secrets: [] } as never, body);
-      owner.collection.set(id, { ...owner.remote, [memberOf(module)]: value });
-      return value;
+      const remote = this.normalise({ ...owner.remote, [memberOf(module)]: value });
+      owner.collection.set(id, remote);
+      return remote[memberOf(module)];
     });
   };
 

@@ -14,7 +14,7 @@ import {
   retire,
   retiringOf,
 } from "../../context.ts";
-import { isHeldByNoOther, markedForObject, newestOf } from "../../decide/conflicts.ts";
+import { isHeldByNoOther, markedForObject, newestOf, refuseUnreadable } from "../../decide/conflicts.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { unseenHolder } from "../../unseen.ts";
 
@@ -68,7 +68,7 @@ export async function findSettled(
   if (wait <= 0) return remotesOf(context).search(settledAt, find, { ...requestOptions(context), lane: "retry" });
   const found = await findSoFar(context, find);
   // Also if the time has passed meanwhile: the list began before.
-  if (!found) refuseUnsettled(wait, createInterrupted);
+  if (!found) refuseUnsettled(wait, createInterrupted, {});
   return found;
 }
 
@@ -91,6 +91,10 @@ async function selectCreated(
   // An annotation that somebody has put back names the create of a remote that was replaced before.
   const isCandidate = (remote: Remote) =>
     !former.includes(remote.id) && !isOlder(remote, present) && isHeldByNoOther(context, remote);
+  const mayBeOurs = (row: Remote) =>
+    isCandidate(row) &&
+    (object.status?.id === undefined ? isMarkOf(ownerMarkOf(row), owner) : isMadeBy(row, owner, create));
+  refuseUnreadable(context, mayBeOurs);
   await readUnlistedMarks(
     context,
     all,

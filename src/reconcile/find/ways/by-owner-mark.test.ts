@@ -28,6 +28,52 @@ async function deleteAndExpectGone(object: ManagedObject): Promise<void> {
   scene.resetCounts();
 }
 
+describe.each(kinds)(
+  "while the row of a remote with the object's mark cannot be read, which is found by %s,",
+  (_, kind, spec) => {
+    const remotes = () => scene.gateway.remotesOf(kind.resource);
+
+    async function expectFoundOnceReadable(object: ManagedObject): Promise<void> {
+      await scene.settle(object, 8);
+      const [id = ""] = remotes().map((one) => one.id);
+      expect(scene.reason(object)).toMatch(
+        `GET ${kind.resource.path}: the row of ${id} cannot be read, and it has the mark of this object`,
+      );
+      scene.gateway.unreadable.clear();
+      await scene.resync(kind);
+      await scene.settle(object, 8);
+      expect(scene.idOf(object)).toBe(id);
+      expect(remotes()).toHaveLength(1);
+    }
+
+    it.each([
+      ["the same", () => {}],
+      ["another", () => scene.restart()],
+    ])("a create whose answer was lost is not sent again, by %s process", async (_when, meanwhile) => {
+      scene.gateway.loseAnswer("create");
+      const object = await scene.apply(kind, "one", spec);
+      for (const { id } of remotes()) scene.gateway.unreadable.add(id);
+      meanwhile();
+      await expectFoundOnceReadable(object);
+    });
+
+    it("a new object of the same name creates none beside what was retained", async () => {
+      const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+      scene.gateway.unreadable.add(scene.idOf(before));
+      await deleteAndExpectGone(before);
+      scene.restart();
+      await expectFoundOnceReadable(await scene.apply(kind, "one", spec));
+    });
+
+    it("an object of another name is created", async () => {
+      const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+      scene.gateway.unreadable.add(scene.idOf(before));
+      const other = kind.naturalKey ? { ...spec, domain: "b.example.com" } : spec;
+      expect(scene.reason(await scene.apply(kind, "two", other))).toMatch(/^(Available|CertificateProvisioning)/);
+    });
+  },
+);
+
 describe.each(kinds)("a new object of the same name, with a former remote that is found by %s", (_, kind, spec) => {
   it.each([
     ["in the same process", () => {}],

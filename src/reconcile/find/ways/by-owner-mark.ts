@@ -15,7 +15,13 @@ import {
   requestOptions,
   retiringOf,
 } from "../../context.ts";
-import { hasForeignMark, isHeldByNoOther, markedForObject, newestOf } from "../../decide/conflicts.ts";
+import {
+  hasForeignMark,
+  isHeldByNoOther,
+  markedForObject,
+  newestOf,
+  refuseUnreadable,
+} from "../../decide/conflicts.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { resolveDesired } from "../../desired/desired.ts";
 import { plan } from "../../desired/plan.ts";
@@ -108,6 +114,7 @@ const findFitting = async (
 
 /** Remotes with a mark for an object of this name whose immutable values match the spec. */
 async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) => boolean): Promise<Remote[]> {
+  refuseUnreadable(context, isMeant);
   const marked = markedForObject(context).filter(
     (remote) =>
       isMeant(remote) && isHeldByNoOther(context, remote) && hasNaturalKey(context.kind, remote, context.object.spec),
