@@ -60,6 +60,21 @@ describe("a certificate that the operator renews is due again", () => {
     expect(scene.gateway.takeCalls()).toContain("create");
   });
 
+  it("less and less often, if each new certificate ends before the time that the service tells", async () => {
+    const object = await given("1h");
+    await scene.clock.advance(11 * hour);
+    await scene.settle(object, 12);
+    expect(scene.reason(object)).toMatch(
+      /^UnexpectedResponse: .*POST \/ssh_host_certificates: shcrt_\d+ was created, and by the Date of the service's answers has to be renewed at once/,
+    );
+    const creates = () => scene.gateway.everyCall.filter(({ verb }) => verb === "create").length;
+    const before = { at: scene.clock.now(), creates: creates() };
+    await scene.settle(object, 20);
+    expect(creates()).toBeGreaterThan(before.creates);
+    expect((scene.clock.now() - before.at) / (creates() - before.creates)).toBeGreaterThan(2 * 60_000);
+    expect(scene.gateway.remotesOf(SSHHostCertificate.resource).length).toBeLessThanOrEqual(2);
+  });
+
   it("at the next resync, also after its renewal was due, if the object only observes", async () => {
     const begin = scene.clock.date();
     const until = new Date(begin.getTime() + 10 * hour);

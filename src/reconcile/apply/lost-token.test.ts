@@ -96,4 +96,62 @@ describe("an API key whose Secret was lost", () => {
       expect(token()).toBe(`token of ${scene.idOf(object)}`);
     },
   );
+
+  describe("of which the service shows no token", () => {
+    const showsNone = () => {
+      scene.gateway.normalise = ({ token: _, ...remote }) => remote;
+    };
+
+    it("says so, is created less and less often, and leaves no key behind", async () => {
+      showsNone();
+      const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+      await scene.settle(object, 12);
+      expect(scene.reason(object)).toMatch(
+        /^UnexpectedResponse: .*POST \/api_keys: ak_\d+ was created, but the answer has no token that can be read/,
+      );
+      expect(scene.gateway.remotesOf(APIKey.resource).length).toBeLessThanOrEqual(2);
+      const creates = () => scene.gateway.everyCall.filter(({ verb }) => verb === "create").length;
+      const before = creates();
+      const began = scene.clock.now();
+      await scene.settle(object, 20);
+      expect(creates()).toBeGreaterThan(before);
+      expect((scene.clock.now() - began) / (creates() - before)).toBeGreaterThan(2 * 60_000);
+      expect(Object.keys(scene.cluster.now(object).status?.tokenDigests ?? {}).length).toBeLessThanOrEqual(2);
+    });
+
+    it("leaves the key that it replaces, of which the Secret has the token, until there is another one", async () => {
+      const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci", ownerId: "usr_1" });
+      const before = scene.idOf(object);
+      const shows = scene.gateway.normalise;
+      showsNone();
+      scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", ownerId: "usr_2" });
+      await scene.settle(object, 12);
+      expect(token()).toBe(`token of ${before}`);
+      expect(scene.gateway.remote(APIKey.resource, before)).toBeDefined();
+      expect(scene.gateway.remotesOf(APIKey.resource).length).toBeLessThanOrEqual(3);
+      scene.gateway.normalise = shows;
+      await scene.settle(object, 12);
+      expect(token()).toBe(`token of ${scene.idOf(object)}`);
+      expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object), owner_id: "usr_2" }]);
+    });
+
+    it("does not count as one that nobody has, unless its mark says that this create made it", async () => {
+      scene.gateway.normalise = ({ token: _, metadata: __, ...remote }) => remote;
+      const object = await scene.apply(APIKey, "ci", { tokenSecretName: "ci" });
+      expect(scene.reason(object)).toMatch(/^UnexpectedResponse/);
+      expect(scene.cluster.now(object).status?.tokenDigests).toBeUndefined();
+    });
+
+    it.each([false, true])("has one as soon as the service shows it (in a new process: %s)", async (isNew) => {
+      showsNone();
+      const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+      await scene.settle(object, 3);
+      scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
+      if (isNew) scene.restart();
+      await scene.settle(object, 12);
+      expect(scene.reason(object)).toMatch(/^Available: /);
+      expect(token()).toBe(`token of ${scene.idOf(object)}`);
+      expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);
+    });
+  });
 });

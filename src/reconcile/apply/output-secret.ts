@@ -4,8 +4,10 @@ import { secretChanged } from "../../objects/errors/spec.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
+import { isMadeBy, ownerMarkOf } from "../../objects/ownership.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
 import type { SecretOwnership, SecretValue } from "../cluster.ts";
+import { readRemote } from "../context.ts";
 import {
   type Destination,
   destinationOf,
@@ -14,19 +16,33 @@ import {
   readOwnSecret,
 } from "../decide/output-place.ts";
 import type { OutputContext } from "../features.ts";
-import { recordLostToken, recordToken } from "../use/token-records.ts";
+import { recordLostToken, recordToken, recordUnseenToken } from "../use/token-records.ts";
 import { checkpointCreated } from "./checkpoint.ts";
+import { uselessCreate } from "./refused-request.ts";
 
-/** Writes a value that is shown once from the answer to a create to the Secret. */
+/**
+ * Writes a value that is shown once from the answer to a create to the Secret. Throws when the answer has none: only a new
+ * remote can have one, and the attempts that create it have to become rare.
+ */
 export async function keepShownOnce(context: OutputContext, remote: Remote): Promise<void> {
   const to = destinationOf(context);
   if (!to?.shownOnce) return;
   const value = valueIn(remote, to);
-  if (value === undefined) return;
+  if (value === undefined) {
+    if (await isMadeByThisCreate(context, remote)) recordUnseenToken(context, remote);
+    throw uselessCreate(context, remote, `was created, but the answer has no ${to.member} that can be read`);
+  }
   recordToken(context, remote, value);
   // Before the token is stored: a process that ends in between leaves a token that nobody was given.
   await checkpointCreated(context);
   await writeValue(context, to, remote, value);
+}
+
+/** By the mark of the remote. An answer may show a key that was there before, which somebody uses. */
+async function isMadeByThisCreate(context: OutputContext, remote: Remote): Promise<boolean> {
+  const shown = ownerMarkOf(remote) === undefined ? await readRemote(context, remote.id) : remote;
+  const { create } = intentOf(context.object) ?? {};
+  return shown !== undefined && create !== undefined && isMadeBy(shown, context.owner, create);
 }
 
 const valueIn = (remote: Remote, { member }: Destination): string | undefined => {

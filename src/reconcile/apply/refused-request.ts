@@ -1,5 +1,6 @@
 import { REFUSED_DELAYS } from "../../account/object-record.ts";
-import { isGatewayError } from "../../gateway/errors.ts";
+import { GatewayError, isGatewayError } from "../../gateway/errors.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { isDeleting, type RefusedRequest, reconcileRequestedAt } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, RefusedBefore } from "../../objects/reconcile-error.ts";
 import { epochMs, type ReconcileContext } from "../context.ts";
@@ -34,6 +35,13 @@ export function noteRefusedRequest(context: ReconcileContext, error: ReconcileEr
   const retryAt = new Date(epochMs(context) + (before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base) * 1000).toISOString();
   state.next.refusedRequest = { digest: state.asked, reason, message, retryAt };
 }
+
+/**
+ * The error to throw when the answer to a create makes another create necessary. It counts as a failure of the service,
+ * so the creates become rare.
+ */
+export const uselessCreate = ({ kind }: ReconcileContext, { id }: Remote, problem: string): GatewayError =>
+  new GatewayError({ kind: "unreadable", method: "POST", route: kind.resource.path, problem: `${id} ${problem}`, id });
 
 /**
  * The error with which an earlier process reported that the account refuses this very request. Undefined: none did, it is

@@ -9,6 +9,7 @@ import { refuseNewForeignMark } from "../decide/unlisted-marks.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEntry } from "../features.ts";
 import { leaveEntry } from "../use/sharing.ts";
+import { isUnseenToken } from "../use/token-records.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote } from "./delete-remote.ts";
@@ -50,8 +51,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
  * is safe to delete a remote later.
  */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
-  for (const id of retiringOf(context)) {
-    if (id === context.state.remote?.id || context.record.secondsUntilDelete(id) > 0) continue;
+  for (const id of dueOf(context)) {
     try {
       const refusal = await deleteRemote(context, id, "replaced");
       if (refusal && !leaveToOthers(context, id, refusal)) tryLater(context, id, refusal.error);
@@ -60,6 +60,18 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
       tryLater(context, id, refusalOf(error));
     }
   }
+}
+
+/**
+ * The replaced remotes that may be deleted now. While nobody was given the present key, the one before it stays: until there
+ * is another one, it is all that works.
+ */
+function dueOf(context: ReconcileContext): string[] {
+  const present = context.state.remote?.id;
+  const isUseless = present !== undefined && isUnseenToken(context, present);
+  const isDue = (id: string) =>
+    context.record.secondsUntilDelete(id) <= 0 && (!isUseless || isUnseenToken(context, id));
+  return retiringOf(context).filter((id) => id !== present && isDue(id));
 }
 
 export function forgetRetired(context: ReconcileContext, id: string): void {

@@ -6,7 +6,7 @@ import type { OutputContext } from "../features.ts";
 // made with a secret of the operator, from before the token is stored anywhere until its remote is gone. The next process
 // then knows which key the operator sends with, although the Secret may be lost.
 
-/** Nobody was ever given the token: the process ended before it was stored. */
+/** Nobody was ever given the token: the process ended before it was stored, or the answer did not show it. */
 const NOBODY = "";
 
 /** The record of a token; NOBODY if there never was one to use. Undefined: the token is unknown, and may be used. */
@@ -28,6 +28,13 @@ export function recordLostToken(context: OutputContext, remote: Remote): void {
   const isRecovered = context.changes.some((one) => one.type === "Recovered" && one.id === remote.id);
   if (isRecovered) note(context, remote.id, NOBODY);
 }
+
+/** Records that the answer to the create of a remote, which alone shows its token, did not show it. */
+export const recordUnseenToken = (context: OutputContext, { id }: Remote): void => note(context, id, NOBODY);
+
+/** Whether nobody was ever given the token of a remote. */
+export const isUnseenToken = (context: Pick<ReconcileContext, "state" | "object">, id: string): boolean =>
+  tokenRecordOf(context, id) === NOBODY;
 
 function note({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string, record: string): void {
   const known = state.next.tokenDigests ?? object.status?.tokenDigests ?? {};
