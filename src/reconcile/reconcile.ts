@@ -2,10 +2,11 @@ import { LONG_PAUSE_MS, LONG_WAIT_MS } from "../account/requests/request-budget.
 import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
-import { createContinued } from "../objects/errors/change.ts";
+import { createContinued, updateUnsettled } from "../objects/errors/change.ts";
 import { pausedUntil } from "../objects/errors/service.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import {
+  conditionOf,
   hasFinalizer,
   hasOnlyObserved,
   isAsSpecified,
@@ -14,6 +15,7 @@ import {
   isPaused,
   isPending,
   isReleased,
+  type ManagedObject,
 } from "../objects/object.ts";
 import { leavesItsRemote } from "../objects/origin.ts";
 import { Outdated, Postponed, type ReconcileError } from "../objects/reconcile-error.ts";
@@ -22,12 +24,13 @@ import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
 import { listOf } from "../schema/define.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
+import { fieldsIn } from "../schema/wire/applied.ts";
 import { checkpointID, writeCheckpoint } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
 import { recordHandedOverModules } from "./apply/modules/release-modules.ts";
 import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
-import { noteAsked, noteRefusedRequest } from "./apply/refused-request.ts";
+import { noteAsked, noteRefusedRequest, uselessCreate } from "./apply/refused-request.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
 import {
@@ -38,7 +41,9 @@ import {
   epochMs,
   forgetOrigin,
   has,
+  msUntilSettled,
   type ReconcileContext,
+  refuseUnsettled,
   retiringOf,
   serviceEpochMs,
 } from "./context.ts";
@@ -210,6 +215,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
   if (found && hasFinalizer(context.object)) hold(context, found);
   const desired = early ?? (await resolve(context));
+  const applied = appliedFields(kind, context.object.spec);
   let undeleted: GatewayError | undefined;
   state.inputs = inputsOf(desired);
   noteAsked(context, desired, found?.id);
@@ -217,21 +223,44 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   if (found) {
     await ensureFinalizer(context);
     hold(context, found);
+    noteUncertain(context, found, applied);
     undeleted = await tryDeleteReplaced(context);
     await noteParts(context, found);
   }
   // From here on the account may have these fields, even when an answer is lost.
-  const applied = appliedFields(kind, context.object.spec);
   state.next.appliedFields = [...new Set([...appliedOf(context), ...applied])];
   const existing = found ?? (await create(context, desired));
   hold(context, existing);
   const current = await replaceIfExpiredOrLost(context, desired, existing);
   const remote = await update(context, desired, current);
   state.remote = remote;
+  refuseWhileUncertain(context);
   noteOwner(context, remote);
   noteApplied(context, desired, applied);
   if (undeleted) throw undeleted;
   return remote;
+}
+
+/** `wanted`: the fields of the spec. Call it before the remote is read again: only a later read proves anything. */
+function noteUncertain(context: ReconcileContext, found: Remote, wanted: readonly string[]): void {
+  const { object, record, state } = context;
+  if (found.id !== object.status?.id) return;
+  const fields = appliedOf(context).filter((field) => !wanted.includes(field));
+  const isLate = record.hasLateUpdate(object) || isLastEditUnknown(object);
+  if (fields.length > 0 && isLate) state.uncertain = { fields, waitMs: msUntilSettled(context) };
+}
+
+/** Whether an earlier edit may have been sent, perhaps by another process, and the status does not have its outcome. */
+function isLastEditUnknown({ metadata, status }: ManagedObject): boolean {
+  const { reason, observedGeneration = metadata.generation } = conditionOf(status, "Synced") ?? {};
+  const isLastTried = observedGeneration >= metadata.generation - 1;
+  return !isLastTried || (reason === "ServiceUnavailable" && observedGeneration < metadata.generation);
+}
+
+/** Throws Waiting if the remote was read while a late update could still arrive. */
+function refuseWhileUncertain({ state }: ReconcileContext): void {
+  const { fields = [], waitMs = 0 } = state.uncertain ?? {};
+  refuseUnsettled(waitMs, updateUnsettled, { fields: specFields(fieldsIn(fields)) });
 }
 
 /** For a remote of which others may have a part: records what is theirs, before anything is sent. */
@@ -247,8 +276,10 @@ function noteApplied(context: ReconcileContext, desired: Desired, fields: string
   const { state, object } = context;
   if (object.status?.refusedRequest) state.next.refusedRequest = null;
   if (object.status?.recreating) state.next.recreating = "";
-  state.next.appliedFields = fields;
-  if (isOfModules(context)) forgetDroppedModules(context);
+  // A dropped field that is reported as different was not cleared, so it stays this object's.
+  const left = appliedOf(context).filter((field) => state.drift?.fields.includes(field));
+  state.next.appliedFields = [...new Set([...fields, ...left])];
+  if (isOfModules(context)) forgetDroppedModules(context, left);
   const known = state.next.appliedSecrets ?? appliedSecretsOf(context);
   if (!areSameVersions(desired.secrets, known)) state.next.appliedSecrets = desired.secrets;
   state.next.appliedDigest = desired.digest;
@@ -297,12 +328,23 @@ async function ensureFinalizer(context: ReconcileContext): Promise<void> {
 
 /** Replaces a remote that expires soon, or whose value the service showed once and the Secret has lost. */
 async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
-  const renewsAt = context.kind.renewsAt(remote, context.object.spec);
-  const expires = renewsAt !== undefined && serviceEpochMs(context) >= renewsAt;
-  if (!expires && (!hasOutput(context) || (await ensureOutputSecret(context, remote)))) return remote;
+  if (!isRenewalDue(context, remote) && (!hasOutput(context) || (await ensureOutputSecret(context, remote))))
+    return remote;
   const replacement = await replace(context, desired, remote);
   if (hasOutput(context)) await ensureOutputSecret(context, replacement);
+  // The clock of the service, as its answers tell it, and the times that it sets do not agree.
+  if (isRenewalDue(context, replacement))
+    throw uselessCreate(
+      context,
+      replacement,
+      "was created, and by the Date of the service's answers has to be renewed at once",
+    );
   return replacement;
+}
+
+function isRenewalDue(context: ReconcileContext, remote: Remote): boolean {
+  const renewsAt = context.kind.renewsAt(remote, context.object.spec);
+  return renewsAt !== undefined && serviceEpochMs(context) >= renewsAt;
 }
 
 /**

@@ -1,16 +1,19 @@
 import { isCreatable } from "../../account/remotes/remotes.ts";
-import { isGatewayError, isNotFound, isUnsupported, mayBeCarriedOut } from "../../gateway/errors.ts";
+import { isGatewayError, isNotFound, isUnsupported, mayArriveLate, mayBeCarriedOut } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
+import { answerDiffers } from "../../objects/errors/change.ts";
 import { changeRefused } from "../../objects/errors/service.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
 import { canBeRecreated } from "../../schema/common.ts";
-import { withoutExclusions } from "../../schema/wire/compare.ts";
+import { isUnset, membersOf, withoutExclusions } from "../../schema/wire/compare.ts";
 import type { Body } from "../../schema/wire/request.ts";
+import { isSwitchedOff } from "../../schema/wire/uses.ts";
 import { changeOptions, type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
 import { missingRemote } from "../decide/conflicts.ts";
 import type { Desired } from "../desired/desired.ts";
 import { type Plan, specFields } from "../desired/plan.ts";
+import { isOfModules } from "../features.ts";
 import { checkpointMark, checkpointUpdate } from "./checkpoint.ts";
 import { permitRemoval, removeModule } from "./modules/remove-module.ts";
 
@@ -31,6 +34,7 @@ export async function sendPlan(
     return updated;
   } catch (error) {
     if (mayBeCarriedOut(error)) context.record.recordUnansweredUpdate(context.object);
+    if (mayArriveLate(error)) context.record.recordLateUpdate(context.object);
     const refused = refusedChange(context, needed, error);
     if (!refused) throw error;
     return refused;
@@ -41,22 +45,50 @@ export async function sendPlan(
 async function applyPlan(
   context: ReconcileContext,
   desired: Desired,
-  { body, remove }: Plan,
+  needed: Plan,
   remote: Remote,
 ): Promise<Remote | undefined> {
+  const { body, remove } = needed;
   const permit = remove.length > 0 ? await permitRemoval(context, remote) : undefined;
   await checkpointUpdate(context, desired.secrets);
   await checkpointMark(context, remote, body);
   context.state.sent = true;
   let latest = remote;
-  for (const part of withoutExclusions(context.kind.spec, body).filter((one) => Object.keys(one).length > 0)) {
+  for (const part of partsOf(context, body)) {
     const updated = await sendUpdate(context, desired, part, remote);
     if (!updated) return undefined;
     latest = updated;
+    refuseOff(context, needed, part, latest);
   }
   if (permit) for (const member of remove) latest = await removeModule(context, permit, member, latest);
   return latest;
 }
+
+/** What is sent one after another. A kind whose modules have requests of their own switches off in the last ones. */
+function partsOf(context: ReconcileContext, body: Body): Body[] {
+  const parts = withoutExclusions(context.kind.spec, body);
+  const sent = isOfModules(context) ? parts.flatMap((part) => [membersOn(part, true), membersOn(part, false)]) : parts;
+  return sent.filter((part) => Object.keys(part).length > 0);
+}
+
+const membersOn = (body: Body, isOn: boolean): Body =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => isSwitchedOff(value) !== isOn));
+
+/**
+ * Throws Retry if a module that was sent is off by the answer: what it replaces has to stay on, or the remote would be
+ * open. Counts as a correction, so that it ends with a report when the service never switches the module on.
+ */
+function refuseOff({ kind, record, object }: ReconcileContext, { fields }: Plan, sent: Body, answered: Remote): void {
+  const off = [...membersOf(kind.spec)].filter(
+    ([member, { traits }]) =>
+      traits.module && !isUnset(sent[member]) && !isSwitchedOff(sent[member]) && isOff(answered[member]),
+  );
+  if (off.length === 0) return;
+  record.corrections.record(object, fields, true);
+  throw answerDiffers({ fields: specFields(off.flatMap(([, one]) => one.fields)) });
+}
+
+const isOff = (module: unknown): boolean => module === null || isSwitchedOff(module);
 
 async function sendUpdate(
   context: ReconcileContext,

@@ -93,6 +93,68 @@ describe("an edit", () => {
     expect(remote?.["description"]).toBeFalsy();
   });
 
+  it.each([
+    ["Correct", "by the same process"],
+    ["Report", "by the same process"],
+    ["Correct", "by the next process"],
+    ["Report", "by the next process"],
+  ] as const)("is cleared when it arrives after it was taken back (driftPolicy: %s, %s)", async (driftPolicy, by) => {
+    const backend = () => scene.gateway.remotesOf(TunnelGroupBackend.resource)[0];
+    const object = await scene.given(TunnelGroupBackend, "db", { driftPolicy });
+    scene.gateway.swallow("update");
+    await scene.apply(TunnelGroupBackend, "db", { driftPolicy, description: "late" });
+    scene.cluster.apply(TunnelGroupBackend, "db", { driftPolicy });
+    if (by === "by the next process") scene.restart();
+    const { requeueAfterSeconds = 0 } = (await scene.reconcile(object)) as { requeueAfterSeconds?: number };
+    expect(scene.reason(object)).toBe(
+      "Updating: Waiting until it is certain that no interrupted change of spec.description arrives any more",
+    );
+    scene.gateway.change(TunnelGroupBackend.resource, "bkdtg_1", { description: "late" });
+    await scene.clock.advance(requeueAfterSeconds * 1000);
+    await scene.settle(object);
+    expect(backend()?.["description"]).toBeFalsy();
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(scene.cluster.now(object).status?.appliedFields).toBeUndefined();
+  });
+
+  it.each([
+    ["its answer was lost, and it was sent again", async () => {}],
+    [
+      "the service did not answer the next one either",
+      async (object: ManagedObject) => {
+        scene.gateway.swallow("get", "unsent");
+        await scene.reconcile(object);
+        await scene.clock.advance(1000);
+      },
+    ],
+  ])("is cleared when it arrives after it was taken back, also after %s", async (what, meanwhile) => {
+    const object = await scene.given(TunnelGroupBackend, "db", {});
+    scene.gateway.swallow("update");
+    await scene.apply(TunnelGroupBackend, "db", { description: "late" });
+    if (what.includes("sent again")) {
+      await scene.clock.advance(1000);
+      await scene.reconcile(object);
+      expect(scene.reason(object)).toMatch(/^Available/);
+    }
+    scene.cluster.apply(TunnelGroupBackend, "db", {});
+    await meanwhile(object);
+    const { requeueAfterSeconds = 0 } = (await scene.reconcile(object)) as { requeueAfterSeconds?: number };
+    expect(scene.reason(object)).toMatch(/^Updating: Waiting until it is certain/);
+    scene.gateway.change(TunnelGroupBackend.resource, "bkdtg_1", { description: "late" });
+    await scene.clock.advance(requeueAfterSeconds * 1000);
+    await scene.settle(object);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)[0]?.["description"]).toBeFalsy();
+    expect(scene.reason(object)).toMatch(/^Available/);
+  });
+
+  it("waits for nothing when it drops a field right after a restart, and no update was interrupted", async () => {
+    const object = await scene.given(TunnelGroupBackend, "db", { description: "a" });
+    scene.restart();
+    scene.cluster.apply(TunnelGroupBackend, "db", {});
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.reason(object)).toMatch(/^Available/);
+  });
+
   it("keeps the owner mark when the spec drops its metadata", async () => {
     await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     await scene.apply(IPPolicy, "office", {});

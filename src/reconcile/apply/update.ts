@@ -53,7 +53,9 @@ export async function update(context: ReconcileContext, desired: Desired, known:
 }
 
 async function bringToSpec(context: ReconcileContext, desired: Desired, known: Remote): Promise<Remote> {
-  const found = context.record.hasUnansweredUpdate(context.object) ? await readAgain(context, known) : known;
+  const { record, object, state } = context;
+  const isUncertain = record.hasUnansweredUpdate(object) || state.uncertain !== undefined;
+  const found = isUncertain ? await readAgain(context, known) : known;
   let needed = planFor(context, desired, found);
   if (isEmpty(needed) && !hasStaleMark(context, found)) return found;
   let remote = found;
@@ -321,6 +323,7 @@ function reasonToReport(
   const normalises =
     reported?.reason === "RemoteNormalises" &&
     reported.observedGeneration === object.metadata.generation &&
+    fields.length === object.status?.drift?.length &&
     fields.every((field) => object.status?.drift?.includes(field) && !wasTextRefused(object, field));
   const gaveUp = normalises || record.corrections.count(object, fields) >= ROUNDS;
   if (gaveUp && !hasNewValues(context, desired)) return "RemoteNormalises";

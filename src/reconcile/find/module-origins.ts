@@ -51,11 +51,11 @@ export function noteModuleOrigins(context: ModulesContext, remote: Remote): void
   state.next.moduleOrigins = { ...known, ...Object.fromEntries(found) };
 }
 
-/** Call it when the remote has no modules of this object except those of its spec. */
-export function forgetDroppedModules({ kind, object, state }: ModulesContext): void {
+/** Call it when the remote has no modules of this object except those of its spec, and these that could not be removed. */
+export function forgetDroppedModules({ kind, object, state }: ModulesContext, left: readonly string[]): void {
   if (!state.next.moduleOrigins) return;
   const set = modulesSetBy(kind, object).map(({ field }) => field);
   state.next.moduleOrigins = Object.fromEntries(
-    Object.entries(state.next.moduleOrigins).filter(([field]) => set.includes(field)),
+    Object.entries(state.next.moduleOrigins).filter(([field]) => set.includes(field) || left.includes(field)),
   );
 }

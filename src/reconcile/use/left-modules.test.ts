@@ -118,6 +118,20 @@ describe("a route that has the policy in a module, and no object any more", () =
     await isKept(branch);
   });
 
+  it("keeps the policy that an edit has set which nobody answered, and which arrived after a later edit was carried out", async () => {
+    const branch = await scene.given(IPPolicy, "branch");
+    await scene.given(IPPolicy, "last");
+    const object = await scene.given(HTTPSEdgeRoute, "route", route(retained));
+    scene.gateway.swallow("putModule");
+    await scene.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("branch") }));
+    await scene.apply(HTTPSEdgeRoute, "route", route({ ...retained, ...restricted("last") }));
+    expect(scene.reason(object)).toMatch(/^Available/);
+    await endLate(object, () =>
+      scene.gateway.change(HTTPSEdgeRoute.resource, routeId, restriction(scene.idOf(branch))),
+    );
+    await isKept(branch);
+  });
+
   it("3.8: waits for an edit that nobody answered also when its key is one of another account by now", async () => {
     const other = new Scene({ beside: scene }).account;
     other.remotes(HTTPSEdgeRoute);

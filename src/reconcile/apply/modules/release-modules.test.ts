@@ -133,6 +133,60 @@ describe("a module whose deletion is not documented", () => {
   });
 });
 
+describe.each([
+  ["is left out", {}],
+  ["is switched off", { saml: { ...saml, enabled: false } }],
+])("a module that %s while another one is set", (_, next) => {
+  const signsOn = (enabled: boolean) => {
+    const switched = { webhook_verification: { ...webhookVerification, enabled } };
+    scene.gateway.normalise = (one) => (one["webhook_verification"] ? { ...one, ...switched } : one);
+  };
+
+  it("stays while the service answers that the other one is off", async () => {
+    const object = await given({ saml });
+    signsOn(false);
+    await change(object, { ...next, webhookVerification });
+    expect(scene.reason(object)).toMatch(/^Updating: .* other values for spec.webhookVerification/);
+    expect(remote()).toMatchObject({ saml: { enabled: true } });
+    signsOn(true);
+    await scene.settle(object);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(remote()).toMatchObject({ webhook_verification: { enabled: true } });
+    expect(remote()["saml"]).not.toMatchObject({ enabled: true });
+  });
+
+  it("stays, and that is told, when the service never switches the other one on", async () => {
+    const object = await given({ saml });
+    signsOn(false);
+    await change(object, { ...next, webhookVerification });
+    await scene.settle(object, 6);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteNormalises" });
+    expect(remote()).toMatchObject({ saml: { enabled: true } });
+    verbs();
+    await scene.settle(object, 2);
+    expect(verbs().filter((verb) => !verb.startsWith("getModule"))).toEqual([]);
+  });
+
+  it("goes after all when the other one is on by then, or with its object", async () => {
+    for (const end of ["on", "deleted"]) {
+      begin();
+      const object = await given({ saml });
+      signsOn(false);
+      await change(object, { ...next, webhookVerification });
+      await scene.settle(object, 6);
+      signsOn(true);
+      if (end === "deleted") await scene.deleteAndSettle(object);
+      else {
+        scene.gateway.change(resource, routeId, { webhook_verification: webhookVerification });
+        await scene.settle(object, 4);
+        expect(scene.reason(object)).toMatch(/^Available/);
+        expect(scene.condition(object, "Drifted")).toBeUndefined();
+      }
+      expect(remote()["saml"]).not.toMatchObject({ enabled: true });
+    }
+  });
+});
+
 describe("the deletion of an object that only sets modules", () => {
   it("removes the modules that it has set, also by another process", async () => {
     const object = await given({ saml, webhookVerification });
@@ -424,6 +478,23 @@ describe("a module that was set when the process died", () => {
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(remote()).toMatchObject({ saml: null });
+  });
+
+  it("is removed also when it arrives late, and was sent again with success", async () => {
+    const object = await given({ saml });
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
+    scene.gateway.swallow("putModule");
+    await scene.reconcile(object);
+    await scene.clock.advance(1000);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(scene.cluster.exists(object)).toBe(true);
+    scene.gateway.change(resource, routeId, { webhook_verification: { enabled: true, provider: "sns" } });
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
   });
 
   it("is not waited for when no request was interrupted", async () => {

@@ -35,7 +35,7 @@ export async function releaseModules(context: ModulesContext): Promise<Released>
   const applied = sentModulesOf(kind, object);
   const id = idOf(context);
   if (id === undefined || hasForeignMark(context, { id })) return { left: applied, seen: undefined };
-  const answered = isAnswered(object);
+  const answered = isAnswered(context);
   const seen = await (answered ? getRemote : readRemote)(context, id);
   if (!seen) return { left: [], seen };
   let remote = seen;
