@@ -53,7 +53,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
       // A plan knows no API keys, so it does not show that a deletion waits for their users.
       usersOfKey: () => [],
       // A plan has no secret of the operator, and its statuses are not written.
-      tokenRecordOf: () => "",
+      tokenRecordOf: () => "unknown",
     };
     const revisions = objects.map(({ metadata }) => BigInt(metadata.resourceVersion ?? 0));
     this.#revision = revisions.reduce((one, other) => (one > other ? one : other), 0n);

@@ -24,7 +24,7 @@ import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
 import { listOf } from "../schema/define.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
-import { fieldsIn } from "../schema/wire/applied.ts";
+import { fieldsIn, withoutHidden } from "../schema/wire/applied.ts";
 import { checkpointID, writeCheckpoint } from "./apply/checkpoint.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
@@ -224,7 +224,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
     await ensureFinalizer(context);
     hold(context, found);
     noteUncertain(context, found, applied);
-    undeleted = await tryDeleteReplaced(context);
+    undeleted = await tryDeleteReplaced(context, !isShownOnce(context));
     await noteParts(context, found);
   }
   // From here on the account may have these fields, even when an answer is lost.
@@ -232,6 +232,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const existing = found ?? (await create(context, desired));
   hold(context, existing);
   const current = await replaceIfExpiredOrLost(context, desired, existing);
+  undeleted = await tryDeleteFormer(context, undeleted);
   const remote = await update(context, desired, current);
   state.remote = remote;
   refuseWhileUncertain(context);
@@ -276,8 +277,9 @@ function noteApplied(context: ReconcileContext, desired: Desired, fields: string
   const { state, object } = context;
   if (object.status?.refusedRequest) state.next.refusedRequest = null;
   if (object.status?.recreating) state.next.recreating = "";
+  const isDifferent = (field: string) => state.drift?.fields.includes(field) === true;
   // A dropped field that is reported as different was not cleared, so it stays this object's.
-  const left = appliedOf(context).filter((field) => state.drift?.fields.includes(field));
+  const left = withoutHidden(appliedOf(context)).filter((path) => fieldsIn([path]).some(isDifferent));
   state.next.appliedFields = [...new Set([...fields, ...left])];
   if (isOfModules(context)) forgetDroppedModules(context, left);
   const known = state.next.appliedSecrets ?? appliedSecretsOf(context);
@@ -289,16 +291,28 @@ function noteApplied(context: ReconcileContext, desired: Desired, fields: string
  * Deletes what was replaced. A failure of the service is returned, to be thrown once the rest is done: an old remote must
  * not stop a renewal.
  */
-async function tryDeleteReplaced(context: ReconcileContext): Promise<GatewayError | undefined> {
+async function tryDeleteReplaced(context: ReconcileContext, isValueStored: boolean): Promise<GatewayError | undefined> {
   if (retiringOf(context).length === 0) return undefined;
   try {
-    await deleteReplaced(context);
+    await deleteReplaced(context, isValueStored);
     return undefined;
   } catch (error) {
     if (isGatewayError(error)) return error;
     throw error;
   }
 }
+
+/** Deletes what a value was shown of, once the Secret has the value of the present remote. */
+async function tryDeleteFormer(
+  context: ReconcileContext,
+  undeleted: GatewayError | undefined,
+): Promise<GatewayError | undefined> {
+  if (undeleted || !isShownOnce(context) || has(context, "Created")) return undeleted;
+  return tryDeleteReplaced(context, true);
+}
+
+const isShownOnce = (context: ReconcileContext): boolean =>
+  hasOutput(context) && context.kind.output.shownOnce === true;
 
 const resolve = ({ kind, object, cluster }: ReconcileContext): Promise<Desired> =>
   resolveDesired(kind, object, cluster);

@@ -48,10 +48,14 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
 
 /**
  * Deletes each replaced remote that nothing keeps. What is refused is left for later, and stops nothing that is new: it
- * is safe to delete a remote later.
+ * is safe to delete a remote later. `isValueStored`: whether the Secret has the value of the present remote, if that is
+ * shown once. Before, the former value may be all that works.
  */
-export async function deleteReplaced(context: ReconcileContext): Promise<void> {
-  for (const id of dueOf(context)) {
+export async function deleteReplaced(context: ReconcileContext, isValueStored: boolean): Promise<void> {
+  const { record, state } = context;
+  const mayGo = (id: string) => isValueStored || isUnseenToken(context, id);
+  for (const id of retiringOf(context)) {
+    if (id === state.remote?.id || record.secondsUntilDelete(id) > 0 || !mayGo(id)) continue;
     try {
       const refusal = await deleteRemote(context, id, "replaced");
       if (refusal && !leaveToOthers(context, id, refusal)) tryLater(context, id, refusal.error);
@@ -60,18 +64,6 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
       tryLater(context, id, refusalOf(error));
     }
   }
-}
-
-/**
- * The replaced remotes that may be deleted now. While nobody was given the present key, the one before it stays: until there
- * is another one, it is all that works.
- */
-function dueOf(context: ReconcileContext): string[] {
-  const present = context.state.remote?.id;
-  const isUseless = present !== undefined && isUnseenToken(context, present);
-  const isDue = (id: string) =>
-    context.record.secondsUntilDelete(id) <= 0 && (!isUseless || isUnseenToken(context, id));
-  return retiringOf(context).filter((id) => id !== present && isDue(id));
 }
 
 export function forgetRetired(context: ReconcileContext, id: string): void {

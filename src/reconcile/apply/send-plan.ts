@@ -1,7 +1,6 @@
 import { isCreatable } from "../../account/remotes/remotes.ts";
 import { isGatewayError, isNotFound, isUnsupported, mayArriveLate, mayBeCarriedOut } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { answerDiffers } from "../../objects/errors/change.ts";
 import { changeRefused } from "../../objects/errors/service.ts";
 import { reconcileErrorOf } from "../../objects/map-error.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
@@ -45,10 +44,9 @@ export async function sendPlan(
 async function applyPlan(
   context: ReconcileContext,
   desired: Desired,
-  needed: Plan,
+  { body, remove }: Plan,
   remote: Remote,
 ): Promise<Remote | undefined> {
-  const { body, remove } = needed;
   const permit = remove.length > 0 ? await permitRemoval(context, remote) : undefined;
   await checkpointUpdate(context, desired.secrets);
   await checkpointMark(context, remote, body);
@@ -58,7 +56,8 @@ async function applyPlan(
     const updated = await sendUpdate(context, desired, part, remote);
     if (!updated) return undefined;
     latest = updated;
-    refuseOff(context, needed, part, latest);
+    // What it replaces stays on. The difference is sent again, or reported.
+    if (isLeftOff(context, part, latest)) return latest;
   }
   if (permit) for (const member of remove) latest = await removeModule(context, permit, member, latest);
   return latest;
@@ -74,19 +73,12 @@ function partsOf(context: ReconcileContext, body: Body): Body[] {
 const membersOn = (body: Body, isOn: boolean): Body =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => isSwitchedOff(value) !== isOn));
 
-/**
- * Throws Retry if a module that was sent is off by the answer: what it replaces has to stay on, or the remote would be
- * open. Counts as a correction, so that it ends with a report when the service never switches the module on.
- */
-function refuseOff({ kind, record, object }: ReconcileContext, { fields }: Plan, sent: Body, answered: Remote): void {
-  const off = [...membersOf(kind.spec)].filter(
+/** Whether a module that was to be switched on is off by the answer. */
+const isLeftOff = ({ kind }: ReconcileContext, sent: Body, answered: Remote): boolean =>
+  [...membersOf(kind.spec)].some(
     ([member, { traits }]) =>
       traits.module && !isUnset(sent[member]) && !isSwitchedOff(sent[member]) && isOff(answered[member]),
   );
-  if (off.length === 0) return;
-  record.corrections.record(object, fields, true);
-  throw answerDiffers({ fields: specFields(off.flatMap(([, one]) => one.fields)) });
-}
 
 const isOff = (module: unknown): boolean => module === null || isSwitchedOff(module);
 

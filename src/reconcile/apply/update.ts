@@ -320,11 +320,12 @@ function reasonToReport(
   const { object, record } = context;
   const reported = conditionOf(object.status, "Drifted");
   const fields = differingFields(needed);
+  const known = object.status?.drift?.filter((field) => !wasTextRefused(object, field)) ?? [];
   const normalises =
     reported?.reason === "RemoteNormalises" &&
     reported.observedGeneration === object.metadata.generation &&
-    fields.length === object.status?.drift?.length &&
-    fields.every((field) => object.status?.drift?.includes(field) && !wasTextRefused(object, field));
+    fields.length === known.length &&
+    fields.every((field) => known.includes(field));
   const gaveUp = normalises || record.corrections.count(object, fields) >= ROUNDS;
   if (gaveUp && !hasNewValues(context, desired)) return "RemoteNormalises";
   return drifted && object.spec.driftPolicy === "Report" ? "RemoteDiffers" : undefined;

@@ -81,7 +81,7 @@ export function refuseUnreadable(context: ReconcileContext, isMeant: (row: Remot
   const row = rows.find((one) => isMeant(one) && isHeldByNoOther(context, one));
   if (!row) return;
   const route = context.kind.resource.path;
-  const problem = `the row of ${row.id} cannot be read, and it has the mark of this object`;
+  const problem = `the row of ${row.id} cannot be read, and its owner mark names an object of this name`;
   throw new GatewayError({ kind: "unreadable", method: "GET", route, problem });
 }
 

@@ -146,7 +146,7 @@ describe.each([
     const object = await given({ saml });
     signsOn(false);
     await change(object, { ...next, webhookVerification });
-    expect(scene.reason(object)).toMatch(/^Updating: .* other values for spec.webhookVerification/);
+    expect(scene.reason(object)).toMatch(/^Updating: .* other values for .*spec.webhookVerification/);
     expect(remote()).toMatchObject({ saml: { enabled: true } });
     signsOn(true);
     await scene.settle(object);

@@ -91,10 +91,6 @@ async function selectCreated(
   // An annotation that somebody has put back names the create of a remote that was replaced before.
   const isCandidate = (remote: Remote) =>
     !former.includes(remote.id) && !isOlder(remote, present) && isHeldByNoOther(context, remote);
-  const mayBeOurs = (row: Remote) =>
-    isCandidate(row) &&
-    (object.status?.id === undefined ? isMarkOf(ownerMarkOf(row), owner) : isMadeBy(row, owner, create));
-  refuseUnreadable(context, mayBeOurs);
   await readUnlistedMarks(
     context,
     all,
@@ -107,6 +103,7 @@ async function selectCreated(
   // The value of what a restored object had was shown, so others may have it.
   const isTaken = kind.output?.shownOnce !== true || isOwnCreate(object, create);
   const made = ours.filter((remote) => isTaken && isMadeBy(remote, owner, create));
+  if (made.length === 0) refuseUnreadable(context, (row) => isCandidate(row) && isMadeBy(row, owner, create));
   // Without a status, nobody knows what the create was to replace.
   const others = object.status?.id === undefined ? ours.filter((remote) => !made.includes(remote)) : [];
   return newestOf(context, made, others);

@@ -37,7 +37,7 @@ describe.each(kinds)(
       await scene.settle(object, 8);
       const [id = ""] = remotes().map((one) => one.id);
       expect(scene.reason(object)).toMatch(
-        `GET ${kind.resource.path}: the row of ${id} cannot be read, and it has the mark of this object`,
+        `GET ${kind.resource.path}: the row of ${id} cannot be read, and its owner mark names an object of this name`,
       );
       scene.gateway.unreadable.clear();
       await scene.resync(kind);
