@@ -105,8 +105,8 @@ export class ObjectRecord {
   /** Generation of the object at an update of its remote that got no answer. */
   #unansweredUpdate: number | undefined;
   #settledAt: number;
-  /** When an update of this generation was given up that no answer has ended. */
-  readonly #lateUpdates = new Map<number | undefined, number>();
+  /** By generation, when an update was given up that no answer has ended. Unset at rest: a map per object is large. */
+  #lateUpdates: Map<number | undefined, number> | undefined;
 
   constructor(options: ObjectRecordOptions) {
     this.#options = options;
@@ -178,15 +178,14 @@ export class ObjectRecord {
   /** Records that no answer has ended an update, so that it may come after others that are sent later. */
   recordLateUpdate({ metadata }: ManagedObject): void {
     const now = this.#options.clock.now();
-    for (const [generation, at] of this.#lateUpdates)
-      if (now - at > LATE_MEMORY_MS) this.#lateUpdates.delete(generation);
-    this.#lateUpdates.set(metadata.generation, now);
+    const recent = [...(this.#lateUpdates ?? [])].filter(([, at]) => now - at <= LATE_MEMORY_MS);
+    this.#lateUpdates = new Map([...recent, [metadata.generation, now]]);
   }
 
   /** Whether an update may have come late. `of`: that is not of its present generation. */
   hasLateUpdate(of?: ManagedObject): boolean {
     const now = this.#options.clock.now();
-    return [...this.#lateUpdates].some(
+    return [...(this.#lateUpdates ?? [])].some(
       ([generation, at]) => now - at <= LATE_MEMORY_MS && (!of || generation !== of.metadata.generation),
     );
   }
