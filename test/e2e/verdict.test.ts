@@ -19,7 +19,7 @@ const world = useWorld({
   // provisioning ends when a test says so
   simulator: { certificates: { provisionMs: 3_600_000 } },
   // a route that is deleted after an outage waits until no request of before can arrive any more
-  env: { SESSION_SYNC_INTERVAL: "1s", REQUEST_TIMEOUT: "2s" },
+  env: { SESSION_SYNC_INTERVAL: "1s", REQUEST_TIMEOUT: "5s" },
 });
 const control = () => world.simulator.control;
 
