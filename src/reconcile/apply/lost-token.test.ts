@@ -113,9 +113,10 @@ describe("an API key whose Secret was lost", () => {
       const creates = () => scene.gateway.everyCall.filter(({ verb }) => verb === "create").length;
       const before = creates();
       const began = scene.clock.now();
-      await scene.settle(object, 20);
+      // each delay is random, up to five minutes
+      await scene.settle(object, 60);
       expect(creates()).toBeGreaterThan(before);
-      expect((scene.clock.now() - began) / (creates() - before)).toBeGreaterThan(2 * 60_000);
+      expect((scene.clock.now() - began) / (creates() - before)).toBeGreaterThan(30_000);
       expect(Object.keys(scene.cluster.now(object).status?.tokenDigests ?? {}).length).toBeLessThanOrEqual(2);
     });
 
