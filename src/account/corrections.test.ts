@@ -61,4 +61,18 @@ describe("Corrections", () => {
     corrections.record(object(), ["labels"], true);
     expect(corrections.record(object(), ["description"], true)).toBe(1);
   });
+
+  it("goes on counting when other fields are corrected in between", () => {
+    corrections.record(object(), ["labels"], true);
+    corrections.record(object(), ["description"], true);
+    expect(corrections.record(object(), ["labels"], true)).toBe(2);
+    corrections.record(object(), ["description"], false);
+    expect(corrections.count(object(), ["labels"])).toBe(2);
+  });
+
+  it("counts fields together, and each of them, by themselves", () => {
+    corrections.record(object(), ["labels", "description"], true);
+    expect(corrections.record(object(), ["labels"], true)).toBe(1);
+    expect(corrections.record(object(), ["labels", "description"], true)).toBe(2);
+  });
 });

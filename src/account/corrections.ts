@@ -5,28 +5,29 @@ import type { Clock } from "../runtime/clock.ts";
 const MEMORY_MS = 60 * 60_000;
 
 interface Count {
-  /** Generation and fields as one text. */
-  correction: string;
+  generation: number | undefined;
   count: number;
   at: number;
 }
 
 /**
- * Counts how often in a row the same fields of one object were corrected. When the service or another client changes
- * the value back each time, the operator uses the count to stop correcting it.
+ * Counts how often the same fields of one object were corrected. When the service or another client changes the value
+ * back each time, the operator uses the count to stop correcting it. Other corrections in between do not matter: two
+ * fields may change in turns.
  */
 export class Corrections {
   readonly #clock: Clock;
-  #last: Count | undefined;
+  /** By the names of the fields. Unset until something is corrected: most objects never are, and a map per object is large. */
+  #counts: Map<string, Count> | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  count(object: ManagedObject, fields: readonly string[]): number {
-    const last = this.#last;
-    const isCurrent = last?.correction === correctionOf(object, fields) && this.#clock.now() - last.at < MEMORY_MS;
-    return isCurrent ? last.count : 0;
+  count({ metadata }: ManagedObject, fields: readonly string[]): number {
+    const last = this.#counts?.get(keyOf(fields));
+    if (!last || last.generation !== metadata.generation) return 0;
+    return this.#clock.now() - last.at < MEMORY_MS ? last.count : 0;
   }
 
   /**
@@ -35,10 +36,12 @@ export class Corrections {
    */
   record(object: ManagedObject, fields: readonly string[], repeated: boolean): number {
     const count = repeated ? this.count(object, fields) + 1 : 0;
-    this.#last = repeated ? { correction: correctionOf(object, fields), count, at: this.#clock.now() } : undefined;
+    this.#counts?.delete(keyOf(fields));
+    if (!repeated) return count;
+    this.#counts ??= new Map();
+    this.#counts.set(keyOf(fields), { generation: object.metadata.generation, count, at: this.#clock.now() });
     return count;
   }
 }
 
-const correctionOf = ({ metadata }: ManagedObject, fields: readonly string[]): string =>
-  `${metadata.generation} ${fields.join(" ")}`;
+const keyOf = (fields: readonly string[]): string => fields.join(" ");

@@ -345,6 +345,21 @@ describe("somebody else's change", () => {
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
+
+  it("is reported after three corrections as well when two fields change in turns", async () => {
+    const object = await scene.given(TunnelGroupBackend, "db", { description: "ours", labels: { app: "db" } });
+    const updates: string[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const change = round % 2 === 0 ? { description: "theirs" } : { labels: { app: "theirs" } };
+      scene.gateway.change(TunnelGroupBackend.resource, scene.idOf(object), change);
+      await scene.resync(TunnelGroupBackend, object);
+      updates.push(...scene.gateway.takeCalls().filter((call) => call.startsWith("update ")));
+    }
+    // three of the one, three of the other, and three of both together
+    expect(updates).toHaveLength(9);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteNormalises" });
+    expect(scene.cluster.now(object).status?.drift).toEqual(["description", "labels"]);
+  });
 });
 
 describe("a value that the service normalises", () => {
