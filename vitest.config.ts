@@ -23,8 +23,6 @@ const onCluster = {
   setupFiles: ["test/fakes/runtime/seeded.ts"],
   globalSetup: ["tools/cluster/global-setup.ts"],
   isolate: false,
-  // for the operators that tests start, several hundred times in all
-  env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
   ...limits,
 };
 
@@ -39,6 +37,8 @@ const projects = (mode: string) => [
       // importing everything anew for each file took more than half of the time
       isolate: false,
       setupFiles: ["test/fakes/runtime/seeded.ts"],
+      // for the programs that a few of them start
+      env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
       unstubEnvs: true,
       ...limits,
     },

@@ -4,7 +4,8 @@ import { Endpoints } from "./endpoints.ts";
 import type { Labels } from "./metrics.ts";
 import { type Ended, run } from "./run.ts";
 
-export const OPERATOR = join(import.meta.dirname, "../../src/main.ts");
+/** The program that is started. Tests on a cluster start the bundle, as the image does: see global-setup.ts. */
+export const OPERATOR = process.env["OPERATOR_PROGRAM"] ?? join(import.meta.dirname, "../../src/main.ts");
 
 /** Settings without limits and periodic lists, for tests and measurements that count requests. */
 export const undisturbed = {
@@ -15,7 +16,7 @@ export const undisturbed = {
 } as const;
 
 export interface OperatorSettings extends ChildSettings {
-  /** The file that runs. Default: src/main.ts. */
+  /** The file that runs. Default: OPERATOR. */
   readonly main?: string;
   readonly kubeconfig: string;
   readonly gateway: { readonly url: string } & ({ readonly apiKey: string } | { readonly apiKeyFile: string });

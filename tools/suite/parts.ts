@@ -63,8 +63,9 @@ export const quickTests: readonly string[] = [
 /** The longest files on a cluster, longest first. They start first: one of them that came last would run alone. */
 export const longest: readonly string[] = [
   ...["namespaced", "failing-route", "monitoring", "api-server", "demo", "sessions", "dns", "pages", "install"],
-  ...["large-rows", "replicas", "bench", "connections", "brakes", "upgrade", "answers", "clock", "kill-delete"],
-  ...["unread-namespace", "lifecycle", "take-over", "kill-create", "kill-replace", "kill-again"],
+  ...["large-rows", "replicas", "bench", "connections", "two-installations", "upgrade", "answers", "clock"],
+  ...["lifecycle", "admission", "kill-delete", "chart", "brakes", "kill-create", "kinds", "graph"],
+  ...["unread-namespace", "take-over", "kill-replace", "kill-again"],
 ];
 
 /** The files on a cluster that a run in this mode has. Without one of the two modes, it has all of them. */

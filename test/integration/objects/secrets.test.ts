@@ -8,7 +8,7 @@ import { ClusterGate, Gate, type ProxiedRequest, type Substitute } from "../../s
 import { secretFields, secretUses } from "../../support/secret-fields.ts";
 import { useWorld } from "../../support/world.ts";
 
-/** For 90 objects, whose requests may take a second each, on a busy machine. */
+/** For 36 objects, whose requests may take a second each, on a busy machine. */
 const PATIENCE_SECONDS = 150;
 
 const operatorsKey = canary(true);
@@ -21,18 +21,28 @@ const world = useWorld({
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Every way in which a service may repeat what it was sent. */
-const echoes: Readonly<Record<string, (echo: string, body: string) => Substitute>> = {
-  refused: (_, body) => ({ status: 400, body: errorOf(base64(body)) }),
-  failed: (echo) => ({ status: 500, body: errorOf(echo) }),
-  plain: (echo) => ({ status: 422, body: echo, headers: { "content-type": "text/plain" } }),
-  page: (echo) => ({ status: 200, body: `<html>${echo}</html>`, headers: { "content-type": "text/html" } }),
-  forbidden: (echo) => ({ status: 403, body: errorOf(echo.slice(echo.length / 2)) }),
-  unlike: (echo) => ({ status: 201, body: JSON.stringify({ [echo]: echo, uri: { [echo]: echo } }) }),
-  limited: (echo) => ({ status: 429, body: errorOf(echo), headers: { "retry-after": "1" } }),
-  raw: (echo) => ({ raw: `${echo}\r\n\r\n` }),
-  redirected: (echo) => ({ status: 302, body: errorOf(echo), headers: { location: `/${encodeURIComponent(echo)}` } }),
-  unavailable: (echo) => ({ status: 503, body: JSON.stringify({ message: echo }) }),
-};
+const echoes: readonly ((echo: string, body: string) => Substitute)[] = [
+  // refused
+  (_, body) => ({ status: 400, body: errorOf(base64(body)) }),
+  // failed
+  (echo) => ({ status: 500, body: errorOf(echo) }),
+  // plain
+  (echo) => ({ status: 422, body: echo, headers: { "content-type": "text/plain" } }),
+  // page
+  (echo) => ({ status: 200, body: `<html>${echo}</html>`, headers: { "content-type": "text/html" } }),
+  // forbidden
+  (echo) => ({ status: 403, body: errorOf(echo.slice(echo.length / 2)) }),
+  // unlike
+  (echo) => ({ status: 201, body: JSON.stringify({ [echo]: echo, uri: { [echo]: echo } }) }),
+  // limited
+  (echo) => ({ status: 429, body: errorOf(echo), headers: { "retry-after": "1" } }),
+  // raw
+  (echo) => ({ raw: `${echo}\r\n\r\n` }),
+  // redirected
+  (echo) => ({ status: 302, body: errorOf(echo), headers: { location: `/${encodeURIComponent(echo)}` } }),
+  // unavailable
+  (echo) => ({ status: 503, body: JSON.stringify({ message: echo }) }),
+];
 
 const errorOf = (echo: string): string =>
   JSON.stringify({ error_code: echo, status_code: 400, msg: `cannot take ${echo}`, details: { operation_id: echo } });
@@ -43,7 +53,16 @@ interface Subject {
   readonly data?: () => Record<string, string>;
 }
 
-/** An object for each field that stands for a secret, and for each way in which a secret comes back; its Secret has its name. */
+/**
+ * With so many objects each, every field that stands for a secret meets each way in which a secret comes back: the
+ * requests of a turn, such as all creates, meet other ways than those of the next.
+ */
+const OBJECTS_EACH = 4;
+const turns = { create: 0, update: 1, deletion: 2, drift: 3, renewal: 4 } as const;
+type Turn = keyof typeof turns;
+const methods = { create: "POST", update: "PATCH", deletion: "DELETE", drift: "PATCH", renewal: "POST" } as const;
+
+/** What has a field that stands for a secret. The Secret of an object has its name. */
 const subjects: readonly Subject[] = [
   {
     make: (name) =>
@@ -93,7 +112,7 @@ const creds = (name: string) => ({
   creds: { cloudAccessKeyId: "AKIAEXAMPLE", cloudSecretAccessKeyRef: { name, key: "value" } },
 });
 
-const routeOf = (name: string) => ({ edgeId: "edghts_one", routeId: `edghtsrt_${name.replace("-", "")}` });
+const routeOf = (name: string) => ({ edgeId: "edghts_one", routeId: `edghtsrt_${name.replaceAll("-", "")}` });
 
 const account: KubeJSON = manifest("GatewayAccount", "other", { apiKeySecretRef: { name: "other", key: "value" } });
 
@@ -102,12 +121,12 @@ interface Made {
   readonly subject: Subject;
 }
 
-const made = Object.keys(echoes).flatMap((echo, position) =>
-  subjects.map((subject, index): Made => {
-    const object = subject.make(`${echo}-${index}`);
+const made = subjects.flatMap((subject, index) =>
+  Array.from({ length: OBJECTS_EACH }, (_, place): Made => {
+    const object = subject.make(`secret-${index}-${place}`);
     // a text that is no JSON leaves no room for the owner mark, so that the intent has to tell what was sent
-    const isOpaque = (position + index) % 2 === 1 && !isRoute(object);
-    return { object: isOpaque ? withSpec(object, { metadata: `a text of ${echo}` }) : object, subject };
+    const isOpaque = (place + index) % 2 === 1 && !isRoute(object);
+    return { object: isOpaque ? withSpec(object, { metadata: "a text" }) : object, subject };
   }),
 );
 const objects = made.map(({ object }) => object);
@@ -126,6 +145,7 @@ const canaries = new Canaries();
 const writes: string[] = [];
 const gates: Gate[] = [];
 let asked = 0;
+let turn: Turn = "create";
 /** The requests that are still to fail, as `METHOD object`. */
 let pending = new Set<string>();
 /** Every request is answered 401. */
@@ -154,7 +174,9 @@ function echoed(passage: ProxiedRequest): Substitute | undefined {
   if (refusing) return { status: 401, body: errorOf(echo) };
   const name = nameOf(passage);
   if (!name || !pending.delete(`${passage.method} ${name}`)) return undefined;
-  return echoes[name.split("-")[0] ?? ""]?.(echo, passage.body);
+  const [, index, place] = name.split("-").map(Number);
+  const way = (Number(index) + Number(place) + turns[turn] * OBJECTS_EACH) % echoes.length;
+  return echoes[way]?.(echo, passage.body);
 }
 
 function nameOf({ path, body }: ProxiedRequest): string | undefined {
@@ -166,12 +188,14 @@ function nameOf({ path, body }: ProxiedRequest): string | undefined {
 }
 
 /** Lets the first such request of every object fail, and waits until all have. */
-async function failing(method: string, begin: () => Promise<unknown>, of = objects): Promise<void> {
+async function failing(next: Turn, begin: () => Promise<unknown>, of = objects): Promise<void> {
+  turn = next;
+  const method = methods[turn];
   const methodOf = (object: KubeJSON) => (isRoute(object) && method !== "DELETE" ? "PUT" : method);
   pending = new Set(of.map((object) => `${methodOf(object)} ${object.metadata.name}`));
   await begin();
   await world
-    .until(`each ${method} has failed`, async () => pending.size === 0, PATIENCE_SECONDS)
+    .until(`each ${method} of the turn ${turn} has failed`, async () => pending.size === 0, PATIENCE_SECONDS)
     .catch((error) => {
       throw new Error(`${[...pending].join(", ")}: ${error.message}`);
     });
@@ -274,11 +298,11 @@ test("a service that repeats what it was sent makes no secret public", async () 
   await renew();
   await world.kube.apply(account);
   for (const { metadata } of objects.filter(isRoute)) world.simulator.control.addRoute(routeOf(metadata.name));
-  await failing("POST", () => world.kube.apply(...objects));
+  await failing("create", () => world.kube.apply(...objects));
   await settle();
   await addTokens();
 
-  await failing("PATCH", async () => {
+  await failing("update", async () => {
     await rotate();
     await world.kube.apply(...objects.map(edited));
   });
@@ -289,11 +313,11 @@ test("a service that repeats what it was sent makes no secret public", async () 
     for (const { id } of listed.flatMap(rowsOf)) world.simulator.control.patch(String(id), { metadata: "drifted" });
     await annotateAll();
   };
-  await failing("PATCH", drift, listed);
+  await failing("drift", drift, listed);
   await settle();
 
   await failing(
-    "POST",
+    "renewal",
     async () => {
       await renew();
       await annotateAll();
@@ -302,12 +326,12 @@ test("a service that repeats what it was sent makes no secret public", async () 
   );
   await settle();
   // the service derives these from what it was sent, and they are no secret
-  expect((await world.kube.get("TLSCertificate", "refused-7"))?.status).toMatchObject({
+  expect((await world.kube.get("TLSCertificate", "secret-7-0"))?.status).toMatchObject({
     subjectCommonName: "example.org",
     notAfter: expect.any(String),
   });
 
-  await failing("DELETE", () =>
+  await failing("deletion", () =>
     Promise.all(objects.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name))),
   );
   await expectNoneInSight();
