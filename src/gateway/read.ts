@@ -93,8 +93,10 @@ function problemOf({ issues }: z.ZodError): string {
 /** What a row that cannot be read says of whose it is. */
 const namesIn = (row: unknown): Pick<RowProblem, "id" | "metadata"> => ({
   id: idOf(row),
-  metadata: z.looseObject({ metadata: z.string() }).safeParse(row).data?.metadata,
+  metadata: marked.safeParse(row).data?.metadata,
 });
+
+const marked = z.looseObject({ metadata: z.string() });
 
 const idOf = (value: unknown): string | undefined => {
   if (typeof value !== "object" || value === null || !("id" in value)) return undefined;

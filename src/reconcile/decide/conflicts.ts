@@ -138,12 +138,14 @@ export function newestOf(
   remotes: readonly Remote[],
   others: readonly Remote[] = [],
 ): Remote | undefined {
-  const time = (remote: Remote) => Date.parse(String(remote["created_at"])) || 0;
-  const [newest, ...rest] = remotes.toSorted((a, b) => time(b) - time(a));
+  const [newest, ...rest] = remotes.toSorted((a, b) => (createdMs(b) || 0) - (createdMs(a) || 0));
   const ids = [...rest, ...others].map(({ id }) => id);
   if (newest && ids.length > 0) changes.push({ type: "Duplicates", ids });
   return newest;
 }
+
+/** When it was created, by the service, in milliseconds since the epoch. NaN if it does not say. */
+export const createdMs = (remote: Remote | undefined): number => Date.parse(String(remote?.["created_at"]));
 
 /** The operator may not, or cannot, create the remote. `what`: its id, or its name. */
 export function missingRemote(context: ReconcileContext, what: string, cause?: Error): Blocked {

@@ -14,7 +14,7 @@ import {
   retire,
   retiringOf,
 } from "../../context.ts";
-import { isHeldByNoOther, markedForObject, newestOf, refuseUnreadable } from "../../decide/conflicts.ts";
+import { createdMs, isHeldByNoOther, markedForObject, newestOf, refuseUnreadable } from "../../decide/conflicts.ts";
 import { readUnlistedMarks } from "../../decide/unlisted-marks.ts";
 import { unseenHolder } from "../../unseen.ts";
 
@@ -109,10 +109,8 @@ async function selectCreated(
   return newestOf(context, made, others);
 }
 
-const createdAt = (remote: Remote | undefined): number => Date.parse(String(remote?.["created_at"]));
-
 /** False if one of them does not say how old it is. */
-const isOlder = (remote: Remote, than: Remote | undefined): boolean => createdAt(remote) < createdAt(than);
+const isOlder = (remote: Remote, than: Remote | undefined): boolean => createdMs(remote) < createdMs(than);
 
 /** The largest expected difference between our clocks and that of the service. */
 const SERVICE_SKEW_MS = 120_000;
@@ -122,7 +120,7 @@ const SERVICE_SKEW_MS = 120_000;
  * Only there does an age count.
  */
 function isYoungEnough({ object }: ReconcileContext, create: string, remote: Remote): boolean {
-  const at = createdAt(remote);
+  const at = createdMs(remote);
   const times = [create, object.metadata.creationTimestamp ?? ""].map((time) => Date.parse(time));
   return !times.every((time) => at < time - SERVICE_SKEW_MS);
 }
