@@ -5,7 +5,6 @@ import type { Clock } from "../runtime/clock.ts";
 const MEMORY_MS = 60 * 60_000;
 
 interface Count {
-  generation: number | undefined;
   count: number;
   at: number;
 }
@@ -13,21 +12,19 @@ interface Count {
 /**
  * Counts how often the same fields of one object were corrected. When the service or another client changes the value
  * back each time, the operator uses the count to stop correcting it. Other corrections in between do not matter: two
- * fields may change in turns.
+ * fields may change in turns. An edit of the object starts all counts anew.
  */
 export class Corrections {
   readonly #clock: Clock;
-  /** By the names of the fields. Unset until something is corrected: most objects never are, and a map per object is large. */
-  #counts: Map<string, Count> | undefined;
+  /** Unset until something is corrected: most objects never are, and a map per object is large. */
+  #last: { generation: number | undefined; byFields: ReadonlyMap<string, Count> } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  count({ metadata }: ManagedObject, fields: readonly string[]): number {
-    const last = this.#counts?.get(keyOf(fields));
-    if (!last || last.generation !== metadata.generation) return 0;
-    return this.#clock.now() - last.at < MEMORY_MS ? last.count : 0;
+  count(object: ManagedObject, fields: readonly string[]): number {
+    return this.#recent(object).get(keyOf(fields))?.count ?? 0;
   }
 
   /**
@@ -35,12 +32,18 @@ export class Corrections {
    * fields.
    */
   record(object: ManagedObject, fields: readonly string[], repeated: boolean): number {
-    const count = repeated ? this.count(object, fields) + 1 : 0;
-    this.#counts?.delete(keyOf(fields));
-    if (!repeated) return count;
-    this.#counts ??= new Map();
-    this.#counts.set(keyOf(fields), { generation: object.metadata.generation, count, at: this.#clock.now() });
+    const byFields = this.#recent(object);
+    const count = repeated ? (byFields.get(keyOf(fields))?.count ?? 0) + 1 : 0;
+    if (repeated) byFields.set(keyOf(fields), { count, at: this.#clock.now() });
+    else byFields.delete(keyOf(fields));
+    this.#last = byFields.size > 0 ? { generation: object.metadata.generation, byFields } : undefined;
     return count;
+  }
+
+  #recent({ metadata }: ManagedObject): Map<string, Count> {
+    if (this.#last?.generation !== metadata.generation) return new Map();
+    const now = this.#clock.now();
+    return new Map([...(this.#last?.byFields ?? [])].filter(([, { at }]) => now - at < MEMORY_MS));
   }
 }
 

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -22,22 +23,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const report = reportTo(process.stderr, "cluster: ");
   // Built before the tests: beside the compiler they would time out. A test that needs a missing tool reports the error.
   for (const tool of ["helm", "verdict"] as const) await buildTool(tool, report).catch(() => undefined);
-  const program = await bundledProgram();
+  await bundleProgram();
   const cluster = await startCluster(report);
   const { kubeconfig, kubectl, url } = cluster;
   await installKinds(cluster);
   project.provide("cluster", { kubeconfig, kubectl, url });
-  return async () => {
-    await cluster.stop();
-    await rm(program, { recursive: true, force: true });
-  };
+  return () => cluster.stop();
 }
 
-/** Resolves with its folder. The workers inherit the variables that name it, and so does what they start. */
-async function bundledProgram(): Promise<string> {
+/** The workers inherit the variables that name the program, and so does what they start. */
+async function bundleProgram(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "tunnel-gateway-operator-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   await bundle(folder);
   process.env["OPERATOR_PROGRAM"] = join(folder, "dist/main.js");
   process.env["NODE_COMPILE_CACHE"] = join(folder, "cache");
-  return folder;
 }

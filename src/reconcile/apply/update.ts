@@ -39,7 +39,7 @@ import { refusedBefore, wasReplacementRequired } from "./refused-request.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
 
-/** After this many equal corrections in a row, the service does not keep the value. */
+/** After this many equal corrections, the service does not keep the value. */
 const ROUNDS = 3;
 
 /** Changes a remote until it matches its object, and returns the remote as the last answer shows it. */
