@@ -95,7 +95,7 @@ export class World<O extends TestOperator = TestOperator> {
   /** `via` has other ways to the API server and the service, such as gates. */
   async startOperator(
     env: Readonly<Record<string, string>> = {},
-    via: Partial<Pick<TestSettings, "kubeconfig" | "gateway" | "clock" | "nodeFlags">> = {},
+    via: Partial<Pick<TestSettings, "main" | "kubeconfig" | "gateway" | "clock" | "nodeFlags">> = {},
   ): Promise<O> {
     const operator = new this.#Operator({
       kubeconfig: this.cluster.kubeconfig,
