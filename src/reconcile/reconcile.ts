@@ -123,7 +123,9 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     }
     if (isDeleting(context.object)) {
       await deleteObject(context);
+      // The memory of the object ends with it, and others that failed on its route may wait for this.
       recordSuccess(context);
+      if (hasFinalizer(context.object)) await context.cluster.removeFinalizer(context.kind, context.object);
       return "deleted";
     }
     if (isInFormerAccount(context)) await stayInFormerAccount(context);

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { keyPair } from "../../test/fakes/reconcile/key-pairs.ts";
 import { RESYNC_SECONDS, Scene } from "../../test/fakes/reconcile/scene.ts";
 import type { Lane } from "../account/requests/request-budget.ts";
@@ -259,4 +259,21 @@ it("an object that has not failed is not delayed by others", async () => {
   scene.lane = "sync";
   const other = await scene.apply(IPPolicy, "home", {});
   expect(scene.condition(other, "Ready")?.status).toBe("True");
+});
+
+it("a deletion that succeeds releases those that failed like it, although its object is forgotten at that moment", async () => {
+  const names = Array.from({ length: 6 }, (_, index) => `office-${index}`);
+  const objects: ManagedObject[] = [];
+  for (const name of names) objects.push(await scene.given(IPPolicy, name));
+  for (const _ of names) scene.gateway.refuse("delete", 503);
+  for (const object of objects) await scene.delete(object);
+  expect(objects.filter((object) => scene.cluster.exists(object))).toEqual(objects);
+  const remove = scene.cluster.removeFinalizer.bind(scene.cluster);
+  vi.spyOn(scene.cluster, "removeFinalizer").mockImplementation(async (kind, object) => {
+    await remove(kind, object);
+    scene.memory.end(object.metadata.uid);
+  });
+  await scene.clock.advance(5 * 60_000);
+  for (const object of objects) await scene.reconcile(object);
+  expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
 });

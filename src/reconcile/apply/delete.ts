@@ -59,11 +59,12 @@ const LEFT_BEHIND_SECONDS = 30;
 const FOREIGN_FINALIZERS_SECONDS = 1800;
 
 /**
- * Deletes the remote of an object that is being deleted, and then takes the finalizer off. Reads no reference and no
- * Secret of the spec, since those may be gone. Throws Waiting while something else has to be deleted first.
+ * Deletes the remote of an object that is being deleted, or leaves it. After that the finalizer may be taken off. Reads
+ * no reference and no Secret of the spec, since those may be gone. Throws Waiting while something else has to be deleted
+ * first.
  */
 export async function deleteObject(context: ReconcileContext): Promise<void> {
-  const { object, cluster, kind } = context;
+  const { object, cluster } = context;
   if (!hasFinalizer(object)) return refuseWhileOthersHold(object);
   refuseUnclear(context);
   await deleteReplacedFirst(context);
@@ -77,7 +78,6 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
   } else {
     await deleteRemotes(context);
   }
-  await cluster.removeFinalizer(kind, context.object);
 }
 
 /** Throws Blocked while nobody can tell whether the remote is to stay. When the object is gone, the remote stays. */
