@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { recreating } from "./support/replacements.ts";
+import { recordedRecreating, recreating } from "./support/replacements.ts";
 import { useStage } from "./support/stage.ts";
 import type { Point } from "./support/steps.ts";
 import { type Subject, subjects } from "./support/subjects.ts";
@@ -11,43 +11,55 @@ const stage = useStage({
 });
 
 const domain = subjects.find(({ sort }) => sort === "domain") as Subject;
-const subject: Subject = {
-  ...domain,
-  spec: (name) => ({ ...domain.spec(name), replacement: "Recreate" }),
-  edited: (name) => ({ ...domain.edited(name), replacement: "Recreate" }),
-};
 
-describe.each(["before", "after", "late"] as const)("killed %s a step of a recreation", (at) => {
-  const cases = recreating.map((step, index) => {
-    const name = `recreated-${at}-${step}`.toLowerCase();
-    return { subject, name, point: { of: name, step, at, after: recreating[index - 1] } satisfies Point };
-  });
-  const ids = new Map<string, string>();
+/** An object that only reports drift first records that it is the operator who deletes the remote. */
+const sorts = [
+  { driftPolicy: "Correct", steps: recreating },
+  { driftPolicy: "Report", steps: recordedRecreating },
+] as const;
 
-  beforeAll(async () => {
-    await stage.create(cases);
-    await stage.start();
-    const made = await stage.allReady(cases);
-    for (const { name } of cases) ids.set(name, made.get(name).status.id);
-    await stage.killAt(
-      cases.map(({ point }) => point),
-      () => stage.apply(cases, ({ name }) => subject.edited(name)),
-    );
-    await stage.restart();
-    await stage.allReady(cases);
-    await stage.world.quiet();
-  });
+const ways = (["before", "after", "late"] as const).flatMap((at) => sorts.map((sort) => ({ at, ...sort })));
 
-  afterAll(() => stage.clear());
+describe.each(ways)(
+  "killed $at a step of a recreation, with driftPolicy: $driftPolicy",
+  ({ at, driftPolicy, steps }) => {
+    const more = { replacement: "Recreate", driftPolicy };
+    const subject: Subject = {
+      ...domain,
+      spec: (name) => ({ ...domain.spec(name), ...more }),
+      edited: (name) => ({ ...domain.edited(name), ...more }),
+    };
+    const cases = steps.map((step, index) => {
+      const name = `${driftPolicy}-${at}-${index}-${step}`.toLowerCase();
+      return { subject, name, point: { of: name, step, at, after: steps[index - 1] } satisfies Point };
+    });
+    const ids = new Map<string, string>();
 
-  test.each(cases)("$name: one domain in the end, created once more, as the spec says", async (one) => {
-    const [row, ...more] = stage.remotesOf(one);
-    expect(more).toEqual([]);
-    expect(row?.["id"]).toBe((await stage.objects()).get(one.name).status.id);
-    expect(row?.["id"]).not.toBe(ids.get(one.name));
-    expect(subject.isEdited(row ?? {})).toBe(true);
-    expect(stage.createsOf(one.name)).toBe(2);
-  });
+    beforeAll(async () => {
+      await stage.create(cases);
+      await stage.start();
+      const made = await stage.allReady(cases);
+      for (const { name } of cases) ids.set(name, made.get(name).status.id);
+      await stage.killAt(
+        cases.map(({ point }) => point),
+        () => stage.apply(cases, ({ name }) => subject.edited(name)),
+      );
+      await stage.restart();
+      await stage.allReady(cases);
+      await stage.world.quiet();
+    });
 
-  test("no remote of others is changed", () => stage.others.expectUntouched());
-});
+    afterAll(() => stage.clear());
+
+    test.each(cases)("$name: one domain in the end, created once more, as the spec says", async (one) => {
+      const [row, ...more] = stage.remotesOf(one);
+      expect(more).toEqual([]);
+      expect(row?.["id"]).toBe((await stage.objects()).get(one.name).status.id);
+      expect(row?.["id"]).not.toBe(ids.get(one.name));
+      expect(subject.isEdited(row ?? {})).toBe(true);
+      expect(stage.createsOf(one.name)).toBe(2);
+    });
+
+    test("no remote of others is changed", () => stage.others.expectUntouched());
+  },
+);

@@ -1,5 +1,5 @@
 import { kinds } from "../../../src/kinds/index.ts";
-import { recreating, replacements } from "./replacements.ts";
+import { recordedRecreating, replacements } from "./replacements.ts";
 import { type StepName, type StepType, stepTypeOf } from "./steps.ts";
 import { subjects } from "./subjects.ts";
 
@@ -32,7 +32,7 @@ export const killedOperations: readonly KilledOperation[] = [
     steps,
     opaque: manifests("any").some(({ spec }) => isOpaque(spec?.metadata)),
   })),
-  { operation: "replace", kind: "ReservedDomain", opaque: false, steps: recreating },
+  { operation: "replace", kind: "ReservedDomain", opaque: false, steps: recordedRecreating },
 ];
 
 /** How a remote is found again after a crash. Each type of kind has its own way. */

@@ -151,3 +151,4 @@ export const replacementCases = (at: Point["at"], of: readonly Replacement[] = r
 
 // The steps when a domain is deleted and created again, see kill-recreate.test.ts.
 export const recreating = ["DELETE", "intent", "POST", "status"] as const satisfies readonly StepName[];
+export const recordedRecreating = ["status", ...recreating] as const satisfies readonly StepName[];

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parseDocument } from "yaml";
 import { helmBinary } from "../../../tools/cluster/build/build.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { type Ended, run } from "../../../tools/shared/run.ts";
@@ -50,10 +50,24 @@ export async function succeeded(answer: Promise<Ended>): Promise<string> {
   return stdout;
 }
 
+/** The objects by their texts. The definitions are most of what a chart renders, and nearly always the same. */
+const parsed = new Map<string, KubeJSON>();
+
 export const objectsIn = (manifests: string): KubeJSON[] =>
-  parseAllDocuments(manifests)
-    .map((document) => document.toJS())
+  manifests
+    .split(/^---$/m)
+    .map((text) => {
+      if (!parsed.has(text)) parsed.set(text, parseOne(text));
+      return structuredClone(parsed.get(text));
+    })
     .filter(Boolean);
+
+function parseOne(text: string): KubeJSON {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error) throw error;
+  return document.toJS();
+}
 
 /** Values as flags, as a user would write them. */
 export const set = (values: Readonly<Record<string, string | number | boolean>>): string[] =>
