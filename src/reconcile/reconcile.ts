@@ -122,10 +122,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
       await refuseTooSoon(context);
     }
     if (isDeleting(context.object)) {
-      await deleteObject(context);
-      // The memory of the object ends with it, and others that failed on its route may wait for this.
-      recordSuccess(context);
-      if (hasFinalizer(context.object)) await context.cluster.removeFinalizer(context.kind, context.object);
+      await endObject(context);
       return "deleted";
     }
     if (isInFormerAccount(context)) await stayInFormerAccount(context);
@@ -149,6 +146,13 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     noteRefusedRequest(context, error);
     return { type: "unfinished", error, judged: assessUnfinished(context) };
   }
+}
+
+async function endObject(context: ReconcileContext): Promise<void> {
+  await deleteObject(context);
+  // The memory of the object ends with it, and others that failed on its route may wait for this.
+  recordSuccess(context);
+  if (hasFinalizer(context.object)) await context.cluster.removeFinalizer(context.kind, context.object);
 }
 
 const withRecords = async (context: ReconcileContext, remote: Remote): Promise<DNSOutcome> =>
