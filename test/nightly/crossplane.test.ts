@@ -1,10 +1,10 @@
-import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { preparePeer } from "../../tools/bench/peer.ts";
 import { runScarce } from "../../tools/bench/scarce/scarce.ts";
 import type { MeasuredOperator } from "../../tools/bench/stage.ts";
 import { BUILD_MS } from "../../tools/cluster/build/build.ts";
 import { useCluster } from "../../tools/cluster/use.ts";
+import { SOURCES } from "../../tools/shared/operator.ts";
 
 const cluster = useCluster();
 
@@ -21,7 +21,7 @@ test("the bench measures a Crossplane provider beside the operator", async () =>
     allowed: 120,
     seconds: 120,
     pace: { rest: 0, changes: 2, every: 0.1, patience: 60 },
-    operator: { main: join(import.meta.dirname, "../../src/main.ts"), env: { RESYNC_INTERVAL: "5s" } },
+    operator: { main: SOURCES, env: { RESYNC_INTERVAL: "5s" } },
     peer: { ...provider, env: { POLL_INTERVAL: "5s" } },
   });
   expect(figures.map(({ phase, peer = false }) => [phase, peer])).toEqual([

@@ -31,7 +31,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return () => cluster.stop();
 }
 
-/** The workers inherit the variables that name the program, and so does what they start. */
+/**
+ * Bundles the program into a folder that goes with this process, and sets the variable that names it. The processes of
+ * the tests, and the programs that they start, inherit the environment of this one.
+ */
 async function bundleProgram(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "tunnel-gateway-operator-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));

@@ -4,8 +4,11 @@ import { Endpoints } from "./endpoints.ts";
 import type { Labels } from "./metrics.ts";
 import { type Ended, run } from "./run.ts";
 
+/** The program, as its sources. */
+export const SOURCES = join(import.meta.dirname, "../../src/main.ts");
+
 /** The program that is started. Tests on a cluster start the bundle, as the image does: see global-setup.ts. */
-export const OPERATOR = process.env["OPERATOR_PROGRAM"] ?? join(import.meta.dirname, "../../src/main.ts");
+export const OPERATOR = process.env["OPERATOR_PROGRAM"] ?? SOURCES;
 
 /** Settings without limits and periodic lists, for tests and measurements that count requests. */
 export const undisturbed = {

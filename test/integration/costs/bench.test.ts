@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { PHASES } from "../../../tools/bench/arguments.ts";
 import type { Figures } from "../../../tools/bench/figures.ts";
@@ -7,6 +6,7 @@ import { runBench } from "../../../tools/bench/run.ts";
 import type { MeasuredOperator } from "../../../tools/bench/stage.ts";
 import { BUILD_MS } from "../../../tools/cluster/build/build.ts";
 import { useCluster } from "../../../tools/cluster/use.ts";
+import { SOURCES } from "../../../tools/shared/operator.ts";
 
 const cluster = useCluster();
 
@@ -26,7 +26,7 @@ test("the bench runs all phases, and its counts are as expected", async () => {
     repeat: 1,
     sizes: [10, 20],
     objectsPerAccount: 10,
-    operator: { main: join(import.meta.dirname, "../../../src/main.ts") },
+    operator: { main: SOURCES },
     peer,
     pace: {
       trickle: 1,

@@ -3,13 +3,12 @@ import { beforeAll, expect, test } from "vitest";
 import { imageEnvironment, imageFlags } from "../../../tools/bench/image.ts";
 import { subjects } from "../../../tools/bench/objects.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
+import { SOURCES } from "../../../tools/shared/operator.ts";
 import { useWorld } from "../../support/world.ts";
 
 // What an object costs in bytes of the heap: a slow or busy machine does not change them, unlike CPU time. What a create
 // allocates has to be filled and collected, so much of its CPU time goes with it.
 
-/** The sources. After the start of the bundle, V8 lets go of megabytes that no object has taken. */
-const main = join(import.meta.dirname, "../../../src/main.ts");
 const preload = join(import.meta.dirname, "../../support/preload/heap.ts");
 
 /** So many objects come first: what is made once, such as compiled code, is no cost of an object. */
@@ -49,7 +48,8 @@ beforeAll(async () => {
   await world.startOperator(
     // debug lines are not written in the image either
     { ...(await imageEnvironment()), LOG_LEVEL: "info" },
-    { main, nodeFlags: [...(await imageFlags()), "--import", preload] },
+    // after the start of the bundle, V8 lets go of megabytes that no object has taken
+    { main: SOURCES, nodeFlags: [...(await imageFlags()), "--import", preload] },
   );
   const objects = subjects(FIRST + MEASURED, world.namespace).map(({ object }) => object);
   await create(objects.slice(0, FIRST));

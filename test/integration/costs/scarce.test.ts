@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runScarce } from "../../../tools/bench/scarce/scarce.ts";
 import { useCluster } from "../../../tools/cluster/use.ts";
+import { SOURCES } from "../../../tools/shared/operator.ts";
 
 const cluster = useCluster();
 
@@ -12,7 +12,7 @@ test("the bench measures the operator with a service that allows few requests", 
     allowed: 120,
     seconds: 60,
     pace: { rest: 0, changes: 2, every: 0.1, patience: 60 },
-    operator: { main: join(import.meta.dirname, "../../../src/main.ts"), env: { RESYNC_INTERVAL: "5s" } },
+    operator: { main: SOURCES, env: { RESYNC_INTERVAL: "5s" } },
   });
   expect(others).toEqual([]);
   expect(fill).toMatchObject({ phase: "fill", objects: 4, writes: expect.any(Number) });
