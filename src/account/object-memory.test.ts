@@ -79,6 +79,13 @@ it("changes of another installation may arrive until 37 s after the object has p
   expect(memory.of(one).corrections.count(one, ["labels"])).toBe(0);
 });
 
+it("changes of a leader before may arrive, also if an object came and went while this process was on standby", async () => {
+  memory.take("a");
+  memory.end("a");
+  await clock.advance(3_600_000);
+  expect([memory.of(one), memory.of(other)].map(secondsLeft)).toEqual([37, 37]);
+});
+
 it("modules that were left are those of one remote, until somebody takes them", () => {
   memory.leaveModules("edghts_1/a", ["saml", "oidc"]);
   memory.forgetLeftModules("edghts_1/a", ["saml"]);

@@ -47,6 +47,8 @@ export class ObjectMemory {
 
   /** Call it when the object passes from another installation to this one, whose last requests may be under way. */
   take(uid: string): void {
+    // Nothing is remembered before the first reconcile, from which every object waits.
+    if (this.#beganAt === undefined) return;
     this.end(uid);
     this.#begin(uid, this.#options.clock.now());
   }
