@@ -54,7 +54,8 @@ export async function recordAllModulesLeft(context: ModulesContext): Promise<voi
   const left = referringModulesOf(kind, object);
   if (left.length === 0) return;
   if (isCarriedOut(object) && !record.hasLateUpdate()) return recordLeftModules(context, left, undefined);
-  if (!isAnswered(context) && !cluster.accounts.isAccountOrphaned(object)) refuseWhileChangesUnsettled(context);
+  if (!isAnswered(context) && !cluster.accounts.isAccountOrphaned(object))
+    refuseWhileChangesUnsettled(msUntilSettled(context));
   await recordLeftModules(context, left, await readModules(context, left));
 }
 
@@ -68,8 +69,7 @@ export const isAnswered = ({ object, record }: ReconcileContext): boolean =>
   isLastEditTried(object);
 
 /** An interrupted change may arrive after the object is gone, and would then set a module that nobody knows of. */
-export const refuseWhileChangesUnsettled = (context: ReconcileContext): void =>
-  refuseUnsettled(msUntilSettled(context), changesUnsettled, {});
+export const refuseWhileChangesUnsettled = (waitMs: number): void => refuseUnsettled(waitMs, changesUnsettled, {});
 
 const isLastEditTried = ({ metadata, status }: ManagedObject): boolean =>
   (conditionOf(status, "Synced")?.observedGeneration ?? -1) >= metadata.generation - 1;

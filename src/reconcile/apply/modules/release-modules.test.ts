@@ -480,6 +480,29 @@ describe("a module that was set when the process died", () => {
     expect(remote()).toMatchObject({ saml: null });
   });
 
+  it("is removed also when that request arrives right after the last look, at the end of the wait", async () => {
+    const object = await given({ saml });
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
+    scene.gateway.swallow("putModule");
+    await scene.reconcile(object);
+    scene.restart();
+    await scene.delete(object);
+    await scene.clock.advance(36_900);
+    const { getModule } = scene.gateway;
+    scene.gateway.getModule = (module, owner) =>
+      getModule(module, owner).finally(async () => {
+        if (module.name !== "route_webhook_verification") return;
+        await scene.clock.advance(200);
+        scene.gateway.change(resource, routeId, { webhook_verification: { enabled: true, provider: "sns" } });
+        scene.gateway.getModule = getModule;
+      });
+    await scene.reconcile(object);
+    expect(remote()).toMatchObject({ webhook_verification: { enabled: true } });
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
+  });
+
   it("is removed also when it arrives late, and was sent again with success", async () => {
     const object = await given({ saml });
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));

@@ -2,7 +2,7 @@ import type { Remote } from "../../../gateway/resource.ts";
 import { isModuleRetained } from "../../../objects/origin.ts";
 import { fromAnswer } from "../../../schema/wire/answer.ts";
 import { membersOf } from "../../../schema/wire/compare.ts";
-import { getRemote, readRemote, requestOptions, updatableRemotesOf } from "../../context.ts";
+import { getRemote, msUntilSettled, readRemote, requestOptions, updatableRemotesOf } from "../../context.ts";
 import { hasForeignMark } from "../../decide/conflicts.ts";
 import { ensureDeletable } from "../../decide/may-delete.ts";
 import { type Plan, plan } from "../../desired/plan.ts";
@@ -36,6 +36,8 @@ export async function releaseModules(context: ModulesContext): Promise<Released>
   const id = idOf(context);
   if (id === undefined || hasForeignMark(context, { id })) return { left: applied, seen: undefined };
   const answered = isAnswered(context);
+  // What arrives after the read, and before the end of this wait, would stay.
+  const waitMs = answered ? 0 : msUntilSettled(context);
   const seen = await (answered ? getRemote : readRemote)(context, id);
   if (!seen) return { left: [], seen };
   let remote = seen;
@@ -54,7 +56,7 @@ export async function releaseModules(context: ModulesContext): Promise<Released>
   remote = await updatableRemotesOf(context).update(id, body, requestOptions(context));
   for (const member of remove) remote = await removeModule(context, permit, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
-  if (!answered) refuseWhileChangesUnsettled(context);
+  refuseWhileChangesUnsettled(waitMs);
   return { left: applied.filter((field) => !released.includes(field)), seen };
 }
 
