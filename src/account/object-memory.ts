@@ -47,7 +47,7 @@ export class ObjectMemory {
 
   /** Call it when the object passes from another installation to this one, whose last requests may be under way. */
   take(uid: string): void {
-    // Nothing is remembered before the first reconcile, from which every object waits.
+    // A process on standby remembers nothing: once it leads, every object waits from its first reconcile.
     if (this.#beganAt === undefined) return;
     this.end(uid);
     this.#begin(uid, this.#options.clock.now());

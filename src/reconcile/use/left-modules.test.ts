@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { RESYNC_SECONDS, Scene } from "../../../test/fakes/reconcile/scene.ts";
-import { GatewayError } from "../../gateway/errors.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
@@ -30,9 +29,6 @@ const restrictedByID = (id: string) => ({ ipRestriction: { enabled: true, ipPoli
 const restriction = (id: string) => ({ ip_restriction: { enabled: true, ip_policy_ids: [id] } });
 
 const exists = (kind: Kind, id: string): boolean => scene.gateway.remote(kind.resource, id) !== undefined;
-
-const _refusal = (status: number, serviceMessage: string): GatewayError =>
-  new GatewayError({ kind: "refused", status, method: "?", route: "/", problem: "planned", serviceMessage });
 
 describe("a route that has the policy in a module, and no object any more", () => {
   let policy: ManagedObject;

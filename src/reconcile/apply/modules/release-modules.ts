@@ -36,7 +36,7 @@ export async function releaseModules(context: ModulesContext): Promise<Released>
   const id = idOf(context);
   if (id === undefined || hasForeignMark(context, { id })) return { left: applied, seen: undefined };
   const answered = isAnswered(context);
-  // What arrives after the read, and before the end of this wait, would stay.
+  // Measured before the read, which does not show a change that arrives later.
   const waitMs = answered ? 0 : msUntilSettled(context);
   const seen = await (answered ? getRemote : readRemote)(context, id);
   if (!seen) return { left: [], seen };
