@@ -48,6 +48,23 @@ describe("a certificate that was replaced", () => {
     expect(certificates()).toEqual(["cert_3"]);
   });
 
+  it("keeps no edit waiting while its deletion gets no answer, and the status says so", async () => {
+    const unanswered = () => scene.gateway.swallow("delete");
+    unanswered();
+    scene.gateway.swallow("update");
+    await scene.apply(TLSCertificate, "web", { secretName: "tls", description: "new" });
+    unanswered();
+    await scene.apply(TLSCertificate, "web", { secretName: "tls" });
+    expect(scene.reason(object)).toMatch(/^Updating: /);
+    for (let looks = 0; looks < 3; looks += 1) {
+      await scene.clock.advance(30_000);
+      unanswered();
+      await scene.reconcile(object);
+    }
+    expect(scene.reason(object)).toMatch(/^ServiceUnavailable: .*DELETE /);
+    expect(scene.gateway.remote(TLSCertificate.resource, "cert_2")?.["description"]).toBeFalsy();
+  });
+
   it.each([403, 405, 410, 501])(
     "stops no further renewal when the service answers %i to its deletion",
     async (status) => {

@@ -168,6 +168,8 @@ export class Permit {
         throw new Outdated(`${id} may have to stay by now`);
     };
     this.request = { ...requestOptions(context), assertValid };
+    // An id of the service is used once, so a late DELETE changes nothing of the remote that took the place.
+    if (way === "replaced" && !isEntry(context)) this.request.onUnanswered = () => {};
   }
 }
 
