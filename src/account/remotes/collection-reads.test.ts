@@ -65,6 +65,21 @@ describe("a read that callers share", () => {
   });
 });
 
+it("a search for what is absent now ends, however long each of its two lists takes", async () => {
+  for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
+  gateway.pageSize = 1;
+  gateway.list = async function* (...given) {
+    await new Promise<void>((resolve) => clock.setTimeout(resolve, 5000));
+    yield* FakeGateway.prototype.list.apply(gateway, given);
+  };
+  const turn = new Turn(recordsOf(clock)("a"), clock);
+  await clock.advance(1);
+  const search = of(ipPolicies).search(clock.now(), () => undefined, { ...request, turn });
+  await clock.advance(10_000);
+  expect(await search).toBeUndefined();
+  expect(gateway.takeCalls()).toEqual(["list", "list", "list", "list"]);
+});
+
 it("a read of one remote proves the key if the remote exists, and reaches no cache", async () => {
   const { id } = gateway.seed(ipPolicies, {});
   const { keyProof } = callsOptions(clock, { recorded: () => new Map([[ipPolicies, new Set([id, "ipp_gone"])]]) });

@@ -132,7 +132,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     await this.listed(from, request);
     let found = await this.#findExisting(find, request);
     while (!found && !this.#inventory.provesAbsence(from)) {
-      await this.list.listedAgain(request);
+      await this.list.listedAgain(from, request);
       found = await this.#findExisting(find, request);
     }
     return found;

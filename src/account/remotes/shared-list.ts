@@ -60,15 +60,15 @@ export class SharedList {
   /** Like `listed`, but a first list with several pages does not count alone: a second list follows. */
   async listedSurely(since: number, request: ListRequest): Promise<void> {
     await this.listed(since, request);
-    if (this.#inventory.hasOneList) await this.listedAgain(request);
+    if (this.#inventory.hasOneList) await this.listedAgain(since, request);
   }
 
-  /** Resolves after one more list. */
-  async listedAgain(request: ListRequest): Promise<void> {
+  /** Resolves after one more list. `since`: from when on the caller's lists count. */
+  async listedAgain(since: number, request: ListRequest): Promise<void> {
     const { lists } = this.#inventory;
     while (this.#inventory.lists === lists) {
       this.#listing ??= this.#begin(request.lane);
-      await this.#calls.waitFor(this.#listing.done, request);
+      await this.#calls.waitFor(this.#listing.done, request, since);
     }
   }
 

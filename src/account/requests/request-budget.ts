@@ -55,7 +55,7 @@ export class RequestBudget {
     retry: new Set(),
     sync: new Set(),
   };
-  /** How many requests of other lanes were sent while this lane waited. */
+  /** How many requests of other lines were sent while this line waited. */
   readonly #passedOver: Record<Line, number> = { begun: 0, edit: 0, retry: 0, sync: 0 };
   readonly #burst: number;
   #tokens: number;
@@ -118,6 +118,7 @@ export class RequestBudget {
     return perMinute === 0 ? 0 : Math.max(this.waiting - this.#tokens, 0) / this.#perMs();
   }
 
+  /** The configured rate. A 429 lowers the real one for a while. 0: no limit. */
   get perMinute(): number {
     return this.#options.perMinute;
   }
@@ -161,8 +162,8 @@ export class RequestBudget {
   #mustWait(line: Line): boolean {
     const now = this.#options.clock.now();
     this.#refill(now);
-    const othersWait = lines.slice(0, lines.indexOf(line) + 1).some((name) => this.#queues[name].size > 0);
-    return othersWait || this.#passedOverLine() !== undefined || now < this.#pausedUntil || !this.#hasToken();
+    const isBehindOthers = lines.slice(0, lines.indexOf(line) + 1).some((name) => this.#queues[name].size > 0);
+    return isBehindOthers || this.#passedOverLine() !== undefined || now < this.#pausedUntil || !this.#hasToken();
   }
 
   #enqueue(line: Line, signal?: AbortSignal): Promise<void> {

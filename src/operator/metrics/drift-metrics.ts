@@ -42,13 +42,13 @@ function countDrifted(registers: Registry[], sources: () => Pick<MetricSources, 
     collect() {
       this.reset();
       for (const [kind, { store }] of sources()?.counted ?? []) {
-        for (const labels of store.list().flatMap(differencesOf)) this.inc({ kind, ...labels });
+        for (const labels of store.list().flatMap(labelsOf)) this.inc({ kind, ...labels });
       }
     },
   });
 }
 
-function differencesOf({ status }: ManagedObject): { reason: string; field: string }[] {
+function labelsOf({ status }: ManagedObject): { reason: string; field: string }[] {
   const drifted = conditionOf(status, "Drifted");
   if (drifted?.status !== "True") return [];
   return (status?.drift ?? []).map((field) => ({ reason: drifted.reason, field }));

@@ -60,8 +60,8 @@ const FOREIGN_FINALIZERS_SECONDS = 1800;
 
 /**
  * Deletes the remote of an object that is being deleted, or leaves it. After that the finalizer may be taken off. Reads
- * no reference and no Secret of the spec, since those may be gone. Throws Waiting while something else has to be deleted
- * first.
+ * no reference and no Secret of the spec, since those may be gone. Throws Waiting or Blocked while that cannot be done
+ * yet. Without our finalizer, it only waits for those of others.
  */
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster } = context;

@@ -278,13 +278,14 @@ function lacksMark(context: ReconcileContext, remote: Remote): boolean {
 
 /**
  * Whether a difference is a change by another client: the account once matched the object, and the operator has sent
- * nothing since. Only the generation of `Synced` counts. Its status does not, since it is False after an outage.
+ * nothing since. Only the generation of `Synced` counts. Its status does not, since it is False after an outage. Or the
+ * object has the remote from another one that had sent the same values, and drift is only reported.
  */
 function isDrift(context: ReconcileContext, desired: Desired, { id }: Remote): boolean {
   if (hasNewValues(context, desired)) return false;
   const { status, metadata, spec } = context.object;
-  const seen = conditionOf(status, "Synced")?.observedGeneration === metadata.generation;
-  if (seen && status?.appliedDigest !== undefined) return true;
+  const isSynced = conditionOf(status, "Synced")?.observedGeneration === metadata.generation;
+  if (isSynced && status?.appliedDigest !== undefined) return true;
   return spec.driftPolicy === "Report" && isAsHandedOver(context, desired, id);
 }
 

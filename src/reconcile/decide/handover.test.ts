@@ -33,6 +33,16 @@ const markOf = (namespace: string, name: string) => ownerMark({ cluster: "c1", n
 const rows = () => scene.gateway.remotesOf(IPPolicy.resource);
 const changes = () => scene.gateway.takeCalls().filter((call) => !/^(get|list)/.test(call));
 
+it("a remote that is released to its own object stays, and nobody is said to have taken it", async () => {
+  release("team-a/old");
+  await scene.reconcile(old);
+  expect(scene.condition(old, "Paused")?.message).toBe(
+    "Remove the annotation release-to, or name another object: IPPolicy team-a/old is this one",
+  );
+  await scene.deleteAndSettle(old);
+  expect(rows().map((row) => row.id)).toEqual([id]);
+});
+
 describe.each([
   ["with a mark", {}],
   ["without room for a mark", { metadata: "opaque" }],

@@ -41,13 +41,17 @@ export function handoverSource(context: ReconcileContext, id: string): ManagedOb
   return cluster.othersWithRemoteID(kind, id, object).find((other) => isHandover(context, other, object, id));
 }
 
+/** Whether the annotation release-to has the name of the object that bears it. */
+const isReleasedToItself = ({ object }: ReconcileContext): boolean => releasedTo(object) === nameOf(object);
+
 /**
  * The object to which this one is released, if it asks for the remote or has it. Undefined for an object of another
- * cluster.
+ * cluster, and for itself.
  */
-function handoverTarget({ cluster, kind, object }: ReconcileContext): ManagedObject | undefined {
+function handoverTarget(context: ReconcileContext): ManagedObject | undefined {
+  const { cluster, kind, object } = context;
   const [namespace = "", name = "", ...more] = releasedTo(object)?.split("/") ?? [];
-  if (more.length > 0) return undefined;
+  if (more.length > 0 || isReleasedToItself(context)) return undefined;
   const target = cluster.get(kind.kind, namespace, name);
   const id = object.status?.id ?? "";
   return target && (hasOwnID(target, id) || asksFor(target, object, id)) ? target : undefined;
@@ -77,6 +81,7 @@ export function releaseMessage(context: ReconcileContext): string {
   const { kind, object } = context;
   const id = object.status?.id;
   const to = `${kind.kind} ${releasedTo(object)}`;
+  if (isReleasedToItself(context)) return `Remove the annotation release-to, or name another object: ${to} is this one`;
   if (isNamedBySpec(kind))
     return `Remove the annotation release-to, create ${to} beside this object, then delete this object: ${withArticle(kind.kind)} does not adopt`;
   if (isHandedOver(context)) return `Delete this object: ${to} has ${id} now`;

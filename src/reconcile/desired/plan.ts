@@ -48,7 +48,7 @@ export function plan(kind: Kind, given: PlanInput): Plan {
 export const isEmpty = ({ body, remove, frozen }: Plan): boolean =>
   Object.keys(body).length === 0 && remove.length === 0 && frozen.length === 0;
 
-/** Answers never show the value of a Secret, so a new version of a Secret counts as a difference. */
+/** Adds the members of `renewed`: they have to be sent although answers show no difference, as a Secret's value. */
 function withRenewed(kind: Kind, { wanted, renewed }: PlanInput, found: readonly Difference[]): Difference[] {
   const members = membersOf(kind.spec);
   const added = renewed

@@ -41,7 +41,9 @@ it("counts what a controller does", async () => {
   const stop = new AbortController();
   for (const name of ["fine", "later", "broken", "slow"]) controller.enqueue(`ns/${name}`);
   const idle = 'workqueue_depth{name="thing",controller="thing",priority="0"} 0';
-  expect((await registry.metrics()).split("\n"), "a controller that waits to be started").toContain(idle);
+  const waiting = (await registry.metrics()).split("\n");
+  expect(waiting, "a controller that waits to be started").toContain(idle);
+  expect(waiting, "nothing was tried again").toContain('workqueue_retries_total{name="thing",controller="thing"} 0');
   controller.start(stop.signal);
   await clock.advance(3_000);
   const text = await registry.metrics();

@@ -146,7 +146,7 @@ function queueMetrics(
       labelNames,
       registers,
       collect() {
-        for (const [name, state] of states) this.set(labels(name), value(state.runningSeconds()));
+        for (const [controller, state] of states) this.set(labels(controller), value(state.runningSeconds()));
       },
     });
   running(
@@ -162,10 +162,13 @@ function queueMetrics(
   const waited = histogram("queue_duration_seconds", "Seconds an item stays in workqueue before being requested.");
   const worked = histogram("work_duration_seconds", "Seconds processing an item from workqueue takes.");
 
-  return (name) => ({
-    added: () => adds.inc(labels(name)),
-    retried: () => retries.inc(labels(name)),
-    waited: (seconds) => waited.observe(labels(name), seconds),
-    worked: (seconds) => worked.observe(labels(name), seconds),
-  });
+  return (name) => {
+    for (const total of [adds, retries]) total.inc(labels(name), 0);
+    return {
+      added: () => adds.inc(labels(name)),
+      retried: () => retries.inc(labels(name)),
+      waited: (seconds) => waited.observe(labels(name), seconds),
+      worked: (seconds) => worked.observe(labels(name), seconds),
+    };
+  };
 }

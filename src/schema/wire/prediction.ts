@@ -5,7 +5,7 @@ type Members = Record<string, unknown>;
 
 /**
  * Members whose name ends in `_id` and that answers repeat as they are. For any other `x_id` the answer has `x`, an
- * object with the id.
+ * object with the id, and for `x_ids` it has `xs`, a list of them.
  */
 const unmanagedIDs = ["client_id", "cloud_access_key_id"];
 
@@ -24,11 +24,11 @@ export function answerTo(resource: Resource, body: Members): Members {
  */
 export function updated(resource: Resource, row: Members, body: Members): Members {
   const emptied = updateMembers(resource).filter(
-    (member) => !(member in body) && isCollection(resource, answered(resource, member)),
+    (member) => !(member in body) && isCollection(resource, nameInAnswer(resource, member)),
   );
   return {
     ...row,
-    ...Object.fromEntries(emptied.map((member) => [answered(resource, member), null])),
+    ...Object.fromEntries(emptied.map((member) => [nameInAnswer(resource, member), null])),
     ...shown(resource, body),
   };
 }
@@ -36,13 +36,13 @@ export function updated(resource: Resource, row: Members, body: Members): Member
 function shown(resource: Resource, body: Members): Members {
   const members = Object.entries(body).filter(([member]) => !resource.secrets.includes(member));
   return Object.fromEntries(
-    members.map(([member, value]) => [answered(resource, member), answer(resource, member, value)]),
+    members.map(([member, value]) => [nameInAnswer(resource, member), answer(resource, member, value)]),
   );
 }
 
 function answer(resource: Resource, member: string, value: unknown): unknown {
   if (freeForm.includes(member)) return value;
-  if (answered(resource, member) !== member && value !== null)
+  if (nameInAnswer(resource, member) !== member && value !== null)
     return Array.isArray(value) ? value.map(ref) : ref(value);
   if (Array.isArray(value)) return value.map((item) => answer(resource, "", item));
   if (typeof value !== "object" || value === null) return value;
@@ -51,7 +51,7 @@ function answer(resource: Resource, member: string, value: unknown): unknown {
 
 const ref = (id: unknown): Members => ({ id, uri: `https://service.test/${id}` });
 
-function answered({ wire }: Resource, member: string): string {
+function nameInAnswer({ wire }: Resource, member: string): string {
   if (unmanagedIDs.includes(member) || member in wire.shape) return member;
   if (member.endsWith("_ids")) return `${member.slice(0, -"_ids".length)}s`.replace(/ys$/, "ies");
   return member.endsWith("_id") ? member.slice(0, -"_id".length) : member;
