@@ -5,7 +5,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { connect, everything, json, serve } from "../../test/support/gateway-service.ts";
 import type { ClientOptions } from "./client.ts";
 import { GatewayError, isUnavailable } from "./errors.ts";
-import { MAX_ANSWER_BYTES } from "./http/send.ts";
+import { MAX_ANSWER_BYTES } from "./http/exchange.ts";
 import { apiKeys, ipPolicies, tunnelSessions } from "./resources/index.ts";
 
 async function failureOf(promise: Promise<unknown>): Promise<GatewayError> {

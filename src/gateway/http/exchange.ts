@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import { type Request, send } from "../../http/send.ts";
 import { type FailureKind, GatewayError, isGatewayError } from "../errors.ts";
 import type { BaseURL } from "./base-url.ts";
 import { interpret } from "./interpret.ts";
 import { type Key, readKey } from "./key.ts";
 import { quotingCodeOnly, quotingWithout, secretsIn, stringsIn } from "./redact.ts";
-import { type Request, send } from "./send.ts";
 import { Unsent } from "./unsent.ts";
 
 /** Describes an exchange for metrics and logs. It has no query, no body and no words of the service. */
@@ -56,6 +56,9 @@ export interface Call<T> {
 }
 
 const VERSION = "2";
+
+/** Far more than a page of 100 rows. It protects the memory against a broken or hostile service. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** Makes one call within one deadline: API key, request, answer. Rejects only with GatewayError. Does not retry. */
 export async function exchange<T>(connection: Connection, call: Call<T>): Promise<T> {
@@ -122,7 +125,16 @@ function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: st
     "svc-version": VERSION,
     "user-agent": userAgent,
   };
-  const request = { origin: base.origin, path: path(), method, assertMaySend: () => assertMaySend?.(key), onAnswer };
+  const request = {
+    origin: base.origin,
+    path: path(),
+    method,
+    assertMaySend: () => assertMaySend?.(key),
+    onAnswer: (bytes: number) => {
+      if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+      onAnswer?.(bytes);
+    },
+  };
   if (body === undefined) return { ...request, headers };
   return { ...request, headers: { ...headers, "content-type": "application/json" }, body: toJSON(body) };
 }

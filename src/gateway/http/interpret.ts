@@ -1,9 +1,9 @@
 import { isFault, proxyAdvice, proxyStatusOf } from "../../http/fault.ts";
+import type { Reply } from "../../http/send.ts";
 import { type Failure, GatewayError, kindOfStatus, PROXY_REFUSED, statusLine } from "../errors.ts";
 import { UnreadableAnswer } from "../read.ts";
 import type { Quoting, Redact } from "./redact.ts";
 import { refusalOf } from "./refusal.ts";
-import type { Reply } from "./send.ts";
 
 export interface Interpretation<T> extends Quoting {
   readonly method: string;
@@ -30,7 +30,7 @@ export function interpret<T>(
 
   if (reply.got === "head") {
     const cause = messageOnly(reply.why, quoteText);
-    const kind = reply.tooLarge ? "unreadable" : "unknown";
+    const kind = reply.refused ? "unreadable" : "unknown";
     throw fail({
       kind,
       status,

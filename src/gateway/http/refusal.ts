@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import * as z from "zod";
+import type { Reply } from "../../http/send.ts";
 import type { Quoting, Redact } from "./redact.ts";
-import type { Reply } from "./send.ts";
 
 /** The service's explanation of an error answer. */
 export interface Refusal {

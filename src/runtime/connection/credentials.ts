@@ -22,11 +22,17 @@ export class CredentialCache {
     this.#clock = clock;
   }
 
+  /** What is used without a load. Undefined: there is something to load. */
+  get current(): Loaded | undefined {
+    const now = this.#clock.now();
+    const isRecent = this.#loaded !== undefined && now - this.#loaded.at < maxAge;
+    return isRecent || now - this.#failedAt < retryAfterFailure ? this.#loaded : undefined;
+  }
+
   /** When new credentials cannot be read, the old ones are used: a token file may be absent while it is replaced. */
   async get(): Promise<Loaded> {
-    const now = this.#clock.now();
-    if (this.#loaded && now - this.#loaded.at < maxAge) return this.#loaded;
-    if (this.#loaded && now - this.#failedAt < retryAfterFailure) return this.#loaded;
+    const { current } = this;
+    if (current) return current;
     try {
       return await this.#load(false);
     } catch (error) {

@@ -12,9 +12,9 @@ export async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string
       pending.push(chunk);
       continue;
     }
-    const complete = Buffer.concat([...pending, chunk.subarray(0, last)]);
-    pending = [chunk.subarray(last + 1)];
-    yield split(complete);
+    const complete = chunk.subarray(0, last);
+    yield split(pending.length > 0 ? Buffer.concat([...pending, complete]) : complete);
+    pending = last + 1 < chunk.length ? [chunk.subarray(last + 1)] : [];
   }
   yield split(Buffer.concat(pending));
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeApiServer } from "../../../test/fakes/runtime/fake-api-server.ts";
 import { until } from "../../../test/fakes/runtime/until.ts";
 import { VirtualClock } from "../../../test/fakes/runtime/virtual-clock.ts";
+import { serve } from "../../../test/support/gateway-service.ts";
 import type { Connection } from "./connection.ts";
 import { KubeUnreachable } from "./errors.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
@@ -73,6 +74,17 @@ describe("Transport", () => {
     expect(loads).toEqual([false, true]);
   });
 
+  it("repeats it also when the text of the 401 does not arrive", async () => {
+    const { url } = await serve((response, { headers }) => {
+      if (headers.authorization === "Bearer new") return response.end("{}");
+      response.writeHead(401, { "content-length": "10" }).write("abc", () => response.destroy());
+    });
+    const tokens = ["old", "new"];
+    const credentials = async () => ({ headers: { authorization: `Bearer ${tokens.shift()}` }, tls: {} });
+    transport = new Transport({ server: url, credentials });
+    expect((await get()).status).toBe(200);
+  });
+
   it("does not repeat it at a second 401", async () => {
     server.token = "other";
     connect(["old"]);
@@ -129,10 +141,11 @@ describe("Transport", () => {
     await transport.request({
       method: "GET",
       path: "/api/v1/things",
-      query: { labelSelector: "a=b,c", limit: undefined },
+      query: { labelSelector: "a=b,c", limit: undefined, fieldManager: "a +&\ud800" },
     });
     expect(server.received[0]?.path).toBe("/k8s/clusters/c-1/api/v1/things");
     expect(server.received[0]?.query.get("labelSelector")).toBe("a=b,c");
+    expect(server.received[0]?.query.get("fieldManager")).toBe("a +&\ufffd");
     expect(server.received[0]?.query.has("limit")).toBe(false);
   });
 

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { newDispatcher, type TlsOptions } from "../../http/dispatcher.ts";
 import { isFault, proxyAdvice, proxyStatusOf } from "../../http/fault.ts";
+import { send } from "../../http/send.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { abortable } from "../deadline.ts";
 import type { Connection } from "./connection.ts";
@@ -77,18 +79,34 @@ export class Transport {
     this.#prefix = pathname.replace(/\/$/, "");
   }
 
-  async request(exchange: Exchange): Promise<Answer> {
-    const { body, ...answer } = await this.#send(exchange, "api");
-    try {
-      return { ...answer, body: await body.text() };
-    } catch (error) {
-      throw this.#failure(exchange, error);
-    }
+  request(exchange: Exchange): Promise<Answer> {
+    return this.#authenticated(exchange, undefined, async (credentials) => {
+      const request = { ...this.#requestOf(exchange, credentials), silenceMs: TIMEOUT_MS };
+      const reply = await send(this.#open(exchange).api, request, exchange.signal);
+      if (reply.got === "nothing") throw reply.why;
+      this.#count(exchange, String(reply.status));
+      const head = headOf(reply.status, reply.headers);
+      if (reply.got === "answer") return { ...head, body: reply.body };
+      // the refusal of credentials counts without its text
+      if (reply.status === 401) return { ...head, body: "" };
+      throw reply.why;
+    });
   }
 
   /** For watches: the body is a stream without a time limit. */
   stream(exchange: Exchange): Promise<StreamedAnswer> {
-    return this.#send(exchange, "watch");
+    const drop = ({ body }: StreamedAnswer) => body.resume();
+    return this.#authenticated(exchange, drop, async (credentials) => {
+      const { statusCode, headers, body } = await this.#open(exchange).watch.request({
+        ...this.#requestOf(exchange, credentials),
+        body: null,
+        signal: exchange.signal ?? null,
+        headersTimeout: TIMEOUT_MS,
+        bodyTimeout: 0,
+      });
+      this.#count(exchange, String(statusCode));
+      return { ...headOf(statusCode, headers), body };
+    });
   }
 
   /** Breaks off all exchanges. */
@@ -98,58 +116,57 @@ export class Transport {
     await Promise.all(all.map((agent) => agent.destroy()));
   }
 
-  async #send(exchange: Exchange, kind: keyof Agents): Promise<StreamedAnswer> {
-    const credentials = await this.#authenticate(exchange, () => this.#credentials.get());
-    const answer = await this.#sendOnce(exchange, kind, credentials);
-    if (answer.status !== 401) return answer;
-    answer.body.resume();
-    const renewed = await this.#authenticate(exchange, () => this.#credentials.renew(credentials));
-    return this.#sendOnce(exchange, kind, renewed);
-  }
-
-  async #authenticate(exchange: Exchange, load: () => Promise<Loaded>): Promise<Loaded> {
+  /** Sends with the credentials of now, and once more with new ones if the server refuses them: `drop` ends that answer. */
+  async #authenticated<A extends { status: number }>(
+    exchange: Exchange,
+    drop: ((answer: A) => void) | undefined,
+    sendWith: (credentials: Loaded) => Promise<A>,
+  ): Promise<A> {
     try {
-      // a plug-in may never end
-      const loaded = await abortable(exchange.signal, load());
-      this.#useTls(loaded.tls);
-      return loaded;
+      const credentials = this.#credentials.current ?? (await this.#load(exchange, this.#credentials.get()));
+      this.#useTls(credentials.tls);
+      const answer = await sendWith(credentials);
+      if (answer.status !== 401) return answer;
+      drop?.(answer);
+      const renewed = await this.#load(exchange, this.#credentials.renew(credentials));
+      this.#useTls(renewed.tls);
+      return await sendWith(renewed);
     } catch (error) {
       throw this.#failure(exchange, error);
     }
   }
 
-  async #sendOnce(exchange: Exchange, kind: keyof Agents, credentials: Loaded): Promise<StreamedAnswer> {
-    exchange.signal?.throwIfAborted();
-    if (this.#closed || !this.#agents)
-      throw new KubeUnreachable("ECLOSED", "The connection to the API server is closed");
-    try {
-      const { statusCode, headers, body } = await this.#agents[kind].request({
-        origin: this.#origin,
-        path: this.#pathOf(exchange),
-        method: exchange.method,
-        headers: {
-          accept: "application/json",
-          "user-agent": this.#options.userAgent ?? "tunnel-gateway-operator",
-          ...exchange.headers,
-          ...credentials.headers,
-        },
-        body: exchange.body ?? null,
-        signal: exchange.signal ?? null,
-        headersTimeout: TIMEOUT_MS,
-        bodyTimeout: kind === "watch" ? 0 : TIMEOUT_MS,
-      });
-      this.#count(exchange, String(statusCode));
-      return { status: statusCode, retryAfter: first(headers["retry-after"]), body };
-    } catch (error) {
-      throw this.#failure(exchange, error);
-    }
+  /** A plug-in may never end. */
+  #load({ signal }: Exchange, loading: Promise<Loaded>): Promise<Loaded> {
+    return abortable(signal, loading);
+  }
+
+  #open({ signal }: Exchange): Agents {
+    signal?.throwIfAborted();
+    if (!this.#closed && this.#agents) return this.#agents;
+    throw new KubeUnreachable("ECLOSED", "The connection to the API server is closed");
+  }
+
+  #requestOf(exchange: Exchange, credentials: Loaded) {
+    return {
+      origin: this.#origin,
+      path: this.#pathOf(exchange),
+      method: exchange.method,
+      headers: {
+        accept: "application/json",
+        "user-agent": this.#options.userAgent ?? "tunnel-gateway-operator",
+        ...exchange.headers,
+        ...credentials.headers,
+      },
+      body: exchange.body,
+    };
   }
 
   #pathOf({ path, query = {} }: Exchange): string {
-    const parameters = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, String(value)]],
-    );
-    const search = parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : "";
+    const parameters: string[] = [];
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) parameters.push(`${name}=${encodeURIComponent(String(value).toWellFormed())}`);
+    const search = parameters.length > 0 ? `?${parameters.join("&")}` : "";
     return `${this.#prefix}${path}${search}`;
   }
 
@@ -184,5 +201,10 @@ export class Transport {
     this.#options.onAnswer?.({ code, method, host: this.host });
   }
 }
+
+const headOf = (status: number, headers: IncomingHttpHeaders) => ({
+  status,
+  retryAfter: first(headers["retry-after"]),
+});
 
 const first = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);

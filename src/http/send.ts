@@ -7,8 +7,12 @@ export interface Request {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  /** Called right before the first byte. If it throws, nothing is sent. */
   readonly assertMaySend?: (() => void) | undefined;
+  /** Called with the length of the body as the answer tells it, and as it arrives. If it throws, no more is read. */
   readonly onAnswer?: ((bytes: number) => void) | undefined;
+  /** The longest wait for the head of the answer, and for each part of its body, in milliseconds. 0: only `stop` ends it. */
+  readonly silenceMs?: number | undefined;
 }
 
 interface Head {
@@ -16,27 +20,27 @@ interface Head {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** How far an exchange got. A failure is data here; `interpret` turns it into an error. */
+/** How far an exchange got. A failure is data here. */
 export type Reply =
   | (Head & { readonly got: "answer"; readonly body: string })
-  /** A status line came, but not the whole body. */
-  | (Head & { readonly got: "head"; readonly why: Error; readonly tooLarge: boolean })
+  /** A status line came, but not the whole body. `refused`: `onAnswer` did not want it. */
+  | (Head & { readonly got: "head"; readonly why: Error; readonly refused: boolean })
   /** No status line came. `sent` is false only when no byte of the request was written. */
   | { readonly got: "nothing"; readonly why: Error; readonly sent: boolean };
 
-/** Far more than a page of 100 rows. It protects the memory against a broken or hostile service. */
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const utf8 = new TextDecoder();
 
 /**
- * One HTTP exchange. `stop` ends it at any time; its reason must be an Error.
+ * One HTTP exchange, whose answer is text. `stop` ends it at any time; its reason must be an Error.
  *
  * It uses `dispatch` instead of `request`, since only `dispatch` reports when a request is written to a connection.
- * That decides whether a failed call was surely not carried out. Redirects are not followed, and nothing is retried.
+ * That decides whether a failed call was surely not carried out. It also takes a third less CPU time. Redirects are not
+ * followed, and nothing is retried.
  */
 export function send(
   dispatcher: Dispatcher,
-  { assertMaySend, onAnswer, ...request }: Request,
-  stop: AbortSignal,
+  { assertMaySend, onAnswer, silenceMs = 0, ...request }: Request,
+  stop: AbortSignal | undefined,
 ): Promise<Reply> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -50,35 +54,34 @@ export function send(
     const settle = (reply: Reply) => {
       if (settled) return;
       settled = true;
-      stop.removeEventListener("abort", onStop);
+      stop?.removeEventListener("abort", onStop);
       resolve(reply);
     };
-    const fail = (why: Error, tooLarge = false) =>
-      settle(head ? { got: "head", ...head, why, tooLarge } : { got: "nothing", why, sent: controller !== undefined });
-    const abort = (why: Error, tooLarge = false) => {
-      fail(why, tooLarge);
+    const fail = (why: Error, refused = false) =>
+      settle(head ? { got: "head", ...head, why, refused } : { got: "nothing", why, sent: controller !== undefined });
+    const abort = (why: Error, refused = false) => {
+      fail(why, refused);
       controller?.abort(why);
     };
-    const onStop = () => abort(stop.reason);
+    const onStop = () => abort(stop?.reason);
     const measure = (bytes: number) => {
       length = Math.max(length, bytes);
       try {
-        if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
         onAnswer?.(length);
       } catch (error) {
         abort(error as Error, true);
       }
     };
 
-    if (stop.aborted) return onStop();
-    stop.addEventListener("abort", onStop, { once: true });
+    if (stop?.aborted) return onStop();
+    stop?.addEventListener("abort", onStop, { once: true });
 
-    dispatcher.dispatch(
-      { ...request, body: request.body ?? null, headersTimeout: 0, bodyTimeout: 0 },
-      {
+    const options = { ...request, body: request.body ?? null, headersTimeout: silenceMs, bodyTimeout: silenceMs };
+    try {
+      dispatcher.dispatch(options, {
         // called right before the first byte is written; after an abort here no byte is written
         onRequestStart(given) {
-          if (settled) return given.abort(stop.reason);
+          if (settled) return given.abort(stop?.reason);
           try {
             assertMaySend?.();
           } catch (error) {
@@ -99,10 +102,14 @@ export function send(
           if (!settled) chunks.push(chunk);
         },
         onResponseEnd() {
-          if (head) settle({ got: "answer", ...head, body: new TextDecoder().decode(Buffer.concat(chunks)) });
+          const [whole, ...more] = chunks;
+          const bytes = more.length > 0 ? Buffer.concat(chunks) : whole;
+          if (head) settle({ got: "answer", ...head, body: utf8.decode(bytes) });
         },
         onResponseError: (_, error) => fail(error),
-      },
-    );
+      });
+    } catch (error) {
+      fail(error as Error);
+    }
   });
 }
