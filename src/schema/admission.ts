@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ownTraits, type Rule, unwrap } from "./traits.ts";
+import { membersIn, ownTraits, type Rule, unwrap } from "./traits.ts";
 
 /** Something that the API server refuses in a new object. */
 export interface Refusal {
@@ -46,9 +46,7 @@ function brokenBelow(schema: z.ZodType, value: unknown, path: string): Refusal[]
     );
   if (!(schema instanceof z.ZodObject)) return [];
   const members = value as Readonly<Record<string, unknown>>;
-  return Object.entries(schema.shape).flatMap(([name, member]) =>
-    brokenIn(member as z.ZodType, members[name], below(name)),
-  );
+  return membersIn(schema).flatMap(([name, member]) => brokenIn(member, members[name], below(name)));
 }
 
 const brokenRules = (rules: readonly Rule[], value: unknown, path: string): Refusal[] =>

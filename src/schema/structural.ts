@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ownTraits, type Rule, traitsOf } from "./traits.ts";
+import { membersIn, ownTraits, type Rule, traitsOf } from "./traits.ts";
 
 export type JSONSchema = { [member: string]: unknown; properties?: Record<string, JSONSchema>; items?: JSONSchema };
 
@@ -44,8 +44,8 @@ function keepUnknown(schema: z.ZodType, json: JSONSchema): void {
  * is added or removed.
  */
 function immutability(schema: z.ZodObject): Rule[] {
-  return Object.entries(schema.shape)
-    .filter(([, member]) => traitsOf(member as z.ZodType).immutable)
+  return membersIn(schema)
+    .filter(([, member]) => traitsOf(member).immutable)
     .map(([field]) => ({
       rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
       message: `\`${field}\` is immutable: the service takes it on create only. Create a new object instead`,

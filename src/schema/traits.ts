@@ -142,6 +142,11 @@ function wrapped(schema: z.ZodType): z.ZodType | undefined {
     : undefined;
 }
 
+/** The members of an object schema, by name. */
+export const membersIn: (schema: z.ZodObject) => readonly [string, z.ZodType][] = memoize(
+  ({ shape }) => Object.entries(shape) as [string, z.ZodType][],
+);
+
 /** What an unset field means. The API server fills in most defaults, but not those inside an optional object. */
 export const defaultOf = (schema: z.ZodType): unknown =>
   schema instanceof z.ZodDefault ? schema._zod.def.defaultValue : undefined;

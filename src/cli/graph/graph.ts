@@ -1,9 +1,9 @@
-import type * as z from "zod";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
+import { membersIn } from "../../schema/traits.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
 import { returnedAs, snakeCase } from "../../schema/wire/names.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
@@ -109,7 +109,7 @@ function targetsByValue(user: Kind, nodes: readonly Node[]): ReadonlyMap<string,
 
 /** For each member of the answer: the spec field that it shows. */
 const fieldsByMember = ({ spec }: Kind): ReadonlyMap<string, string> =>
-  new Map(Object.entries(spec.shape).map(([field, member]) => [returnedAs(field, member as z.ZodType), field]));
+  new Map(membersIn(spec).map(([field, member]) => [returnedAs(field, member), field]));
 
 /** Connects by the specs, for remotes that do not exist yet or that no list shows. */
 function connectObjects(nodes: readonly Node[]): void {

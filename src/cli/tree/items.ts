@@ -1,7 +1,6 @@
-import type * as z from "zod";
 import { kinds } from "../../kinds/index.ts";
 import { memoize } from "../../schema/memoize.ts";
-import { traitsOf } from "../../schema/traits.ts";
+import { membersIn, traitsOf } from "../../schema/traits.ts";
 import { returnedAs, snakeCase } from "../../schema/wire/names.ts";
 import { cellOf, type Node } from "../graph/graph.ts";
 import { keyOf } from "../graph/output.ts";
@@ -51,7 +50,7 @@ export function byTitle(one: Node, other: Node): number {
 
 /** The modules of a remote, or of a spec where no list shows the remote, in the order of the reference page. */
 export const modulesOf = memoize(({ kind: { spec }, remote, object, fields }: Node): readonly Module[] => {
-  return (Object.entries(spec.shape) as [string, z.ZodType][]).flatMap(([name, schema]) => {
+  return membersIn(spec).flatMap(([name, schema]) => {
     if (traitsOf(schema).module === undefined) return [];
     const value = remote ? (remote as Record<string, unknown>)[returnedAs(name, schema)] : object?.spec[name];
     const uses = [...fields].flatMap(([used, through]) => (through.has(name) ? used : [])).sort(byTitle);

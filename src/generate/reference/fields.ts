@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type JSONSchema, structural } from "../../schema/structural.ts";
-import { type Traits, traitsOf, unwrap } from "../../schema/traits.ts";
+import { membersIn, type Traits, traitsOf, unwrap } from "../../schema/traits.ts";
 import { code, codes } from "./markdown.ts";
 
 /** A field as it is written in YAML. */
@@ -51,7 +51,7 @@ function nested(schema: z.ZodType, json: JSONSchema, path: string): FieldNode[] 
 
 function members(object: z.ZodObject, json: JSONSchema, prefix: string): FieldNode[] {
   const required = (json["required"] ?? []) as string[];
-  return Object.entries(object.shape).map(([name, schema]) => ({
+  return membersIn(object).map(([name, schema]) => ({
     path: `${prefix}${name}`,
     schema: schema as z.ZodType,
     json: json.properties?.[name] ?? {},

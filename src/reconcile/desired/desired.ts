@@ -1,4 +1,3 @@
-import type * as z from "zod";
 import {
   configMapInvalid,
   configMapMissing,
@@ -19,7 +18,7 @@ import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { hasOwnerKey } from "../../objects/ownership.ts";
 import { referenceCycle, textOfCycle } from "../../objects/reference-cycle.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
-import { traitsOf } from "../../schema/traits.ts";
+import { membersIn, traitsOf } from "../../schema/traits.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
 import { fieldOfPath, membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
@@ -57,7 +56,7 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
   refuseInvalidKeys(needsOf(kind.spec, object.spec), new Map<string, unknown>([...references, ...values]));
   const open = toRequest(kind.spec, object.spec, references);
   return {
-    body: toRequest(kind.spec, object.spec, new Map([...references, ...values])),
+    body: values.size === 0 ? open : toRequest(kind.spec, object.spec, new Map([...references, ...values])),
     open,
     secretMembers: new Set(membersFedBy(kind.spec, object.spec, ({ type }) => type === "secret")),
     secrets,
@@ -76,7 +75,7 @@ function refuseOwnerKey({ spec }: ManagedObject): void {
 
 /** Throws Blocked for a text of which no rule of the schema can tell that it is none of those that it should be. */
 function refuseInvalidValues({ spec: schema }: Kind, { spec }: ManagedObject): void {
-  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(schema)) {
     const value = spec[field];
     const problem = typeof value === "string" ? traitsOf(member).problemOfValue?.(value) : undefined;
     if (problem !== undefined) throw valueInvalid({ path: field, problem });
@@ -182,7 +181,7 @@ function refuseInvalidSecrets(
   { spec }: ManagedObject,
   values: ReadonlyMap<string, string>,
 ): void {
-  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(schema)) {
     const { secretName } = traitsOf(member);
     if (!secretName?.problemOf || spec[field] === undefined) continue;
     const data = Object.entries(secretName.members).map(([name, { key }]) => [

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { valueTwice } from "../../objects/errors/spec.ts";
 import type { Answer } from "../../schema/define.ts";
-import { traitsOf } from "../../schema/traits.ts";
+import { membersIn, traitsOf } from "../../schema/traits.ts";
 import { needsOf, sentPath } from "../../schema/wire/needs.ts";
 import type { Resolved } from "../../schema/wire/request.ts";
 
@@ -17,7 +17,7 @@ interface Entry {
  */
 export function refuseTwice(schema: z.ZodObject, spec: Answer, references: Resolved): void {
   const seen = new Map<string, Entry>();
-  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(schema)) {
     const { normalize = (list: unknown) => list } = traitsOf(member);
     for (const entry of entriesOf(field, member, spec[field], references)) {
       const list = sentPath(schema, entry.path).replace(/\[\d+\]$/, "");

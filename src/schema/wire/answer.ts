@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Answer } from "../define.ts";
-import { type SecretNameTrait, traitsOf, unwrap } from "../traits.ts";
+import { membersIn, type SecretNameTrait, traitsOf, unwrap } from "../traits.ts";
 import { returnedAs, sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
@@ -10,7 +10,7 @@ import type { Body } from "./request.ts";
  */
 export function fromAnswer(schema: z.ZodObject, answer: Answer): Body {
   const body: Body = {};
-  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(schema)) {
     const { notInBody, secret, secretName } = traitsOf(member);
     if (notInBody || secret) continue;
     if (secretName) Object.assign(body, secretMembersFrom(secretName, answer));
@@ -58,7 +58,7 @@ export function toStatus(schema: z.ZodType, value: unknown): unknown {
   }
   if (!(inner instanceof z.ZodObject) || !isObject(value)) return wellFormed(value);
   const status: Record<string, unknown> = {};
-  for (const [field, member] of Object.entries(inner.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(inner)) {
     const shown = value[returnedAs(field, member)];
     if (shown === undefined || shown === null || shown === "") continue;
     const { decode } = traitsOf(member);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { traitsOf, unwrap } from "../traits.ts";
+import { membersIn, traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
@@ -7,7 +7,7 @@ type Spec = Readonly<Record<string, unknown>>;
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 const fieldsOf = (schema: z.ZodObject, spec: Spec): [string, z.ZodType][] =>
-  (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([field]) => isSet(spec[field]));
+  membersIn(schema).filter(([field]) => isSet(spec[field]));
 
 /**
  * The entries of `status.appliedFields` for a spec that was sent. With them, a field that is later removed from the

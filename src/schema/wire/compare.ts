@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { memoize } from "../memoize.ts";
-import { mark, type SecretNameTrait, type Traits, traitsOf, unwrap } from "../traits.ts";
+import { mark, membersIn, type SecretNameTrait, type Traits, traitsOf, unwrap } from "../traits.ts";
 import { removesHidden } from "./applied.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
@@ -76,7 +76,7 @@ function disabled(seen: Body): Pick<Difference, "how" | "value"> | undefined {
 /** The members of the request, each with the spec fields from which it is made. */
 export const membersOf: (schema: z.ZodObject) => ReadonlyMap<string, Member> = memoize((schema) => {
   const members = new Map<string, Member>();
-  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(schema)) {
     const traits = traitsOf(member);
     if (traits.notInBody) continue;
     if (traits.secretName) {
@@ -116,9 +116,9 @@ export function same(schema: z.ZodType, wanted: unknown, seen: unknown): boolean
 }
 
 const sameMembers = (schema: z.ZodObject, wanted: Body, seen: Body): boolean =>
-  Object.entries(schema.shape).every(([field, member]) => {
-    const name = sentAs(field, member as z.ZodType);
-    return same(member as z.ZodType, wanted[name], seen[name]);
+  membersIn(schema).every(([field, member]) => {
+    const name = sentAs(field, member);
+    return same(member, wanted[name], seen[name]);
   });
 
 const isMap = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);

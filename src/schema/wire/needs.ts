@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Kind } from "../define.ts";
 import { memoize } from "../memoize.ts";
-import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
+import { membersIn, type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
 
 /**
@@ -49,7 +49,7 @@ export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return referencesIn(inner.element as z.ZodType);
   if (!(inner instanceof z.ZodObject)) return [];
-  return Object.values(inner.shape).flatMap((member) => referencesIn(member as z.ZodType));
+  return Object.values(inner.shape).flatMap((member) => referencesIn(member));
 });
 
 /** The kinds that specs of this schema can refer to. */
@@ -80,7 +80,7 @@ const canNeed = (schema: z.ZodType): boolean => {
 
 /** The fields of an object that can have needs. Most have none, and each version of each object is looked through. */
 const fieldsWithNeeds = memoize((schema: z.ZodObject): readonly [string, z.ZodType][] =>
-  (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([, member]) => canNeed(member)),
+  membersIn(schema).filter(([, member]) => canNeed(member)),
 );
 
 /** All needs of a spec, in the order of its fields. */
@@ -120,7 +120,7 @@ export function membersFedBy(
   spec: Readonly<Record<string, unknown>>,
   isMeant: (need: Need) => boolean,
 ): string[] {
-  return (Object.entries(schema.shape) as [string, z.ZodType][]).flatMap(([field, member]) => {
+  return membersIn(schema).flatMap(([field, member]) => {
     if (!needsOf(member, spec[field], field).some(isMeant)) return [];
     const { secretName } = traitsOf(member);
     return secretName ? Object.keys(secretName.members) : [sentAs(field, member)];

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { defaultOf, traitsOf, unwrap } from "../traits.ts";
+import { defaultOf, membersIn, traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
 import { secretMemberPath } from "./needs.ts";
 
@@ -12,7 +12,7 @@ export type Resolved = ReadonlyMap<string, unknown>;
 /** The request for a spec, without unset fields. Every need of the spec must be in `resolved`. */
 export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, resolved: Resolved, path = ""): Body {
   const body: Body = {};
-  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(schema)) {
     const value = spec[field];
     const traits = traitsOf(member);
     if (value === undefined || value === null || traits.notInBody) continue;
@@ -29,7 +29,7 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
 /** Members that a create sends although the spec leaves them unset. */
 export const createDefaults = (schema: z.ZodObject): Body =>
   Object.fromEntries(
-    (Object.entries(schema.shape) as [string, z.ZodType][]).flatMap(([field, member]) => {
+    membersIn(schema).flatMap(([field, member]) => {
       const { unset } = traitsOf(member);
       return unset?.onCreate === undefined ? [] : [[sentAs(field, member), unset.onCreate]];
     }),
@@ -65,6 +65,6 @@ function resolveValue(schema: z.ZodType, value: unknown, resolved: Resolved, pat
 
 /** Fills in the defaults inside optional objects. The API server has filled in all others. */
 function withDefaults(schema: z.ZodObject, value: Body): Body {
-  const defaults = Object.entries(schema.shape).map(([field, member]) => [field, defaultOf(member as z.ZodType)]);
+  const defaults = membersIn(schema).map(([field, member]) => [field, defaultOf(member)]);
   return { ...Object.fromEntries(defaults), ...value };
 }

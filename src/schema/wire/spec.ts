@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { refusalsOf } from "../admission.ts";
-import { defaultOf, type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
+import { defaultOf, membersIn, type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 import { isUnset, membersOf } from "./compare.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
@@ -41,7 +41,7 @@ interface Context {
 
 function fieldsOf(schema: z.ZodObject, body: Body, context: Context): Spec {
   const spec: Spec = {};
-  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  for (const [field, member] of membersIn(schema)) {
     const path = context.path ? `${context.path}.${field}` : field;
     const value = fieldOf({ schema, field, member }, body, { ...context, path });
     if (value === undefined || isOmitted(member, value)) continue;

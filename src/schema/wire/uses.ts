@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Answer } from "../define.ts";
 import { memoize } from "../memoize.ts";
-import { type Traits, traitsOf, unwrap } from "../traits.ts";
+import { membersIn, type Traits, traitsOf, unwrap } from "../traits.ts";
 import { returnedAs, sentAs } from "./names.ts";
 import { referencesIn } from "./needs.ts";
 
@@ -29,7 +29,7 @@ const answeredAs = ([field, member]: [string, z.ZodType]): string => returnedAs(
 
 /** For each member of an answer: the normalizers of all fields that can put a reference there. */
 const normalizersByMember = memoize((schema: z.ZodObject): ReadonlyMap<string, readonly Normalize[]> => {
-  const fields = Object.entries(schema.shape) as [string, z.ZodType][];
+  const fields = membersIn(schema);
   return new Map(
     [...Map.groupBy(fields, answeredAs)].map(([name, group]) => [
       name,
@@ -68,7 +68,7 @@ function stringsIn(value: unknown): string[] {
 
 /** Fields of this schema that can refer to objects of `kind`; without `kind`, to any object. */
 export const fieldsReferringTo = (schema: z.ZodObject, kind?: string): [field: string, member: z.ZodType][] =>
-  (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([, member]) =>
+  membersIn(schema).filter(([, member]) =>
     referencesIn(member).some(({ kinds }) => kind === undefined || kinds.includes(kind)),
   );
 
