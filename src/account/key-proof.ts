@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Resource } from "../gateway/resource.ts";
 import { keyUnprovable, keyUnproved, namedAccount } from "../objects/errors/account.ts";
 import type { Source } from "../objects/evidence.ts";
@@ -13,7 +13,7 @@ import { KeyRecord, type KeyRecordOptions } from "./key-record.ts";
  * outlives the process is made from it with the secret of the operator (see operator/accounts/key-records.ts). The digest
  * itself is kept in memory alone.
  */
-export const digestOf = (key: string): string => createHash("sha256").update(key.trim()).digest("base64");
+export const digestOf = (key: string): string => hash("sha256", key.trim(), "base64");
 
 /** Between attempts to prove a key. */
 const DELAYS = { base: 2, cap: 20, jitter: 0 };

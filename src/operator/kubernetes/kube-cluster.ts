@@ -148,10 +148,13 @@ export class KubeCluster extends CachedObjects implements Cluster {
     if (this.#unfinalizedObjects.record(object)) this.#log.warn(aboutObject(object), UNFINALIZED);
   }
 
-  /** Stores the answer of the API server. */
+  /** Stores the answer of the API server, and returns what the store keeps of it, which is much smaller. */
   #keep({ kind }: Kind, written: ManagedObject): ManagedObject {
-    this.store(kind).put(written);
-    return written;
+    const store = this.store(kind);
+    store.put(written);
+    const kept = store.get(keyOf(written));
+    const { uid, resourceVersion } = written.metadata;
+    return kept?.metadata.uid === uid && kept?.metadata.resourceVersion === resourceVersion ? kept : written;
   }
 
   emit(object: ManagedObject, notice: EventDraft): void {

@@ -44,3 +44,10 @@ it("does not change any text, however many there are", () => {
   expect(texts.map(intern)).toEqual(texts);
   expect(texts.map(intern)).toEqual(texts);
 });
+
+it("takes a list that is in two places, as an alias of YAML makes one", () => {
+  const list = ["a"];
+  const frozen = freeze({ ...given("a"), spec: { allow: list, deny: list } });
+  expect(frozen).toMatchObject({ spec: { allow: ["a"], deny: ["a"] } });
+  expect(Object.isFrozen(list)).toBe(true);
+});

@@ -24,26 +24,32 @@ export function freeze<T extends KubeObject>(object: T): T {
 
 /** Values may be nested as deep as somebody likes, so this does not call itself. */
 function deepFreeze<T>(value: T): T {
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const one = open.pop();
-    if (typeof one !== "object" || one === null || Object.isFrozen(one)) continue;
+  const open: object[] = isOpen(value) ? [value] : [];
+  for (let one = open.pop(); one; one = open.pop()) {
+    // it may be in several places
+    if (!isOpen(one)) continue;
     if (Array.isArray(one)) internTexts(one);
     Object.freeze(one);
-    for (const member of Object.values(one)) open.push(member);
+    for (const member of Object.values(one)) if (isOpen(member)) open.push(member);
   }
   return value;
 }
 
 /** Most objects of a kind have the same strings in their conditions and finalizers. */
 function internTexts(list: unknown[]): void {
-  for (const [index, item] of list.entries()) {
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index];
     if (typeof item === "string") list[index] = intern(item);
-    else if (isOpen(item)) {
-      for (const [name, text] of Object.entries(item)) if (typeof text === "string") item[name] = intern(text);
-    }
+    else if (isOpen(item) && !Array.isArray(item)) internMembers(item);
+  }
+}
+
+function internMembers(item: Record<string, unknown>): void {
+  for (const name of Object.keys(item)) {
+    const text = item[name];
+    if (typeof text === "string") item[name] = intern(text);
   }
 }
 
 const isOpen = (item: unknown): item is Record<string, unknown> =>
-  typeof item === "object" && item !== null && !Array.isArray(item) && !Object.isFrozen(item);
+  typeof item === "object" && item !== null && !Object.isFrozen(item);
