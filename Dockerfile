@@ -34,5 +34,5 @@ USER 65532:65532
 EXPOSE 8080
 # Without a shell in between, so that signals reach the operator. By itself, the heap would grow by the machine and not by
 # what it holds: its young part to 128 MiB, and the old one to four times what is in use before it is cleaned up.
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--heap-growing-percent=20", "dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "--heap-growing-percent=20", "dist/main.js"]
 CMD ["run"]
