@@ -115,6 +115,10 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
     expect(within.filter(({ schema: one }) => "default" in one)).toEqual([]);
   });
 
+  it("has a status that is one whole for server-side apply", () => {
+    expect(at(schema, ".status")?.["x-kubernetes-map-type"]).toBe("atomic");
+  });
+
   it("requires no member that has a default", () => {
     const required = ours.flatMap(({ path, schema: one }) =>
       ((one["required"] ?? []) as string[])

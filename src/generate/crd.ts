@@ -66,6 +66,9 @@ function objectSchema(kind: CustomResource): JSONSchema {
       },
       status: {
         ...status,
+        // Only the operator writes the status, and whole. The API server would keep an owner of each field in it, and work
+        // them out at each write.
+        "x-kubernetes-map-type": "atomic",
         description: status["description"] ?? "What the account has, as the operator saw it last.",
         ...(kind.initialStatus && { default: kind.initialStatus }),
       },

@@ -32,3 +32,12 @@ test("an object costs one request and two writes to create, and one of each and 
   expect(gone.writes - after.writes).toBe(1);
   expect(world.simulator.control.objects("backends/tunnel_group")).toHaveLength(1);
 });
+
+test("the API server remembers one owner of the whole status, and not of each field in it", async () => {
+  await world.apply(manifest("TunnelGroupBackend", "owned", {}));
+  await world.ready("TunnelGroupBackend", "owned");
+  const { metadata } = (await world.kube.get("TunnelGroupBackend", "owned")) ?? {};
+  const owners = metadata.managedFields.filter(({ subresource }: { subresource?: string }) => subresource === "status");
+  expect(owners).toMatchObject([{ fieldsV1: { "f:status": {} } }]);
+  expect(owners[0].fieldsV1["f:status"]).toEqual({});
+});

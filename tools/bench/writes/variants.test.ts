@@ -19,6 +19,7 @@ const sample = (): Written => ({
               properties: {
                 spec: { properties: { used: { "x-kubernetes-validations": rules }, unused: {} } },
                 status: {
+                  "x-kubernetes-map-type": "atomic",
                   default: { observedGeneration: -1 },
                   properties: { id: {}, uri: {}, conditions: {}, never: {} },
                 },
@@ -65,7 +66,10 @@ describe("what is left out of the objects of our operator", () => {
       {
         schema: {
           openAPIV3Schema: {
-            properties: { spec: { properties: { used: {} } }, status: { properties: { id: {}, conditions: {} } } },
+            properties: {
+              spec: { properties: { used: {} } },
+              status: { "x-kubernetes-map-type": "atomic", properties: { id: {}, conditions: {} } },
+            },
           },
         },
       },

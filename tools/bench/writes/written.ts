@@ -40,7 +40,8 @@ export async function writtenBy(cluster: StageSettings["cluster"], operator: Mea
   const ready = stage.watcher.until(subjects, isReady);
   await stage.startOperator();
   await ready;
-  return Promise.all(
+  // the stage ends with this function
+  return await Promise.all(
     subjects.map(async ({ type, object }): Promise<Written> => {
       const { metadata, status } = (await stage.client.get(type, object.metadata)) as KubeObject & { status: Status };
       const { finalizers = [], annotations } = metadata;
