@@ -156,7 +156,8 @@ export class ObjectRecord {
 
   /**
    * From when on the service can no longer carry out any change of this object, of this process or of one before, but
-   * for the DELETE of a remote that was replaced. Monotonic milliseconds. Nothing that is written in the object can make it earlier.
+   * for the DELETE of a remote that was replaced. Monotonic milliseconds. Nothing that is written in the object can make
+   * it earlier.
    */
   get settledAt(): number {
     return this.#settledAt;

@@ -7,7 +7,7 @@ export interface Request {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Called right before the first byte. If it throws, nothing is sent. */
+  /** Called right before the first byte of the request is written. If it throws, the request is not sent. */
   readonly assertMaySend?: (() => void) | undefined;
   /** Called with the length of the body as the answer tells it, and as it arrives. If it throws, no more is read. */
   readonly onAnswer?: ((bytes: number) => void) | undefined;

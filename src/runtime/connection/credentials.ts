@@ -22,7 +22,7 @@ export class CredentialCache {
     this.#clock = clock;
   }
 
-  /** What is used without a load. Undefined: there is something to load. */
+  /** The credentials that a request takes without loading any. Undefined: they are a minute old, or there are none. */
   get current(): Loaded | undefined {
     const now = this.#clock.now();
     const isRecent = this.#loaded !== undefined && now - this.#loaded.at < maxAge;
