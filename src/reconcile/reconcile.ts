@@ -22,7 +22,7 @@ import { Outdated, Postponed, type ReconcileError } from "../objects/reconcile-e
 import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { answerFieldsOf } from "../schema/common.ts";
-import { listOf } from "../schema/define.ts";
+import { type KindCondition, listOf } from "../schema/define.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { fieldsIn, withoutHidden } from "../schema/wire/applied.ts";
 import { checkpointID, writeCheckpoint } from "./apply/checkpoint.ts";
@@ -52,6 +52,7 @@ import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } fr
 import { plan, specFields } from "./desired/plan.ts";
 import { refuseUnsendable } from "./desired/sendable.ts";
 import { type DNSOutcome, followDNS } from "./dns/follow.ts";
+import { withdrawnRecords } from "./dns/withdraw.ts";
 import { hasOutput, hasRecords, hasSharedLists, isOfModules } from "./features.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
@@ -144,7 +145,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     if (!error) throw cause;
     recordFailure(context, error);
     noteRefusedRequest(context, error);
-    return { type: "unfinished", error, judged: assessUnfinished(context) };
+    return { type: "unfinished", error, judged: assessUnfinished(context), conditions: withdrawn(context) };
   }
 }
 
@@ -157,6 +158,9 @@ async function endObject(context: ReconcileContext): Promise<void> {
 
 const withRecords = async (context: ReconcileContext, remote: Remote): Promise<DNSOutcome> =>
   hasRecords(context) ? followDNS(context, remote) : { remote, conditions: [] };
+
+const withdrawn = (context: ReconcileContext): KindCondition[] =>
+  hasRecords(context) ? withdrawnRecords(context) : [];
 
 /** Why nobody sees what other clients change: the list fails. */
 function unlistedOf({ kind, account }: ReconcileContext): ReconcileError | undefined {

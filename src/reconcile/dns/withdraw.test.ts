@@ -288,4 +288,35 @@ describe("a domain that is replaced", () => {
     expect(scene.reason(object)).toContain("DNSRecordRemains");
     expect(scene.idOf(object)).toBe(next);
   });
+
+  it.each([
+    ["the deletion", "delete"],
+    ["the next create", "create"],
+  ] as const)(
+    "says that it has no records when the service refuses %s, until they are written again",
+    async (_, verb) => {
+      const object = await given({ ...externalDNS, replacement: "Recreate" });
+      await scene.confirmLack(ReservedDomain.resource, "update");
+      const domain = { domain: "web.example.com", replacement: "Recreate" as const, ...externalDNS };
+      scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
+      await scene.reconcile(object);
+      expect(scene.condition(object, "DNSReady")).toMatchObject({ status: "False", reason: "DNSEndpointNotWritten" });
+      scene.dns.removeAll();
+      scene.gateway.refuse(verb, 403);
+      await later(object);
+      expect(scene.condition(object, "Ready")?.status).toBe("False");
+      expect(scene.condition(object, "DNSReady")?.message).toBe(
+        "See Ready: the DNS records are withdrawn before the name is released",
+      );
+      expect(remotes()).toHaveLength(verb === "delete" ? 1 : 0);
+      scene.cluster.apply(ReservedDomain, "web", domain);
+      await later(object, 600);
+      scene.gateway.change(ReservedDomain.resource, scene.idOf(object), { cname_target: "x.example.net" });
+      await scene.resync(ReservedDomain);
+      scene.dns.make([record]);
+      await later(object);
+      expect(scene.cluster.endpointOf(object)).toBeDefined();
+      expect(scene.condition(object, "DNSReady")?.status).toBe("True");
+    },
+  );
 });

@@ -2,6 +2,7 @@ import type { Withdrawal } from "../../account/object-record.ts";
 import { recordOfLeftover, recordRemains } from "../../objects/errors/deletion.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import type { Waiting } from "../../objects/reconcile-error.ts";
+import type { KindCondition } from "../../schema/define.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { getRemote } from "../context.ts";
 import type { DNS, RecordCheck } from "../dns.ts";
@@ -32,9 +33,8 @@ export async function withdrawRecords(context: RecordsContext, id: string, isLef
   if (records.length === 0) return;
   // One that has handed the remote over, or observes it, may have written the same records.
   for (const one of [object, ...cluster.othersWithRemoteID(kind, id, object)]) await cluster.endpoints.delete(one);
-  if (!looks) return;
   const withdrawal = begin(context);
-  if (withdrawal.ended) return;
+  if (!looks || withdrawal.ended) return;
   const remaining = await remainingOf(context, records, withdrawal.began);
   const limit = externalDNS.ttl === undefined ? LONGEST_MS : Math.min(externalDNS.ttl * 1000 + PROVIDER_MS, LONGEST_MS);
   const left = limit - (clock.now() - withdrawal.began);
@@ -45,6 +45,16 @@ export async function withdrawRecords(context: RecordsContext, id: string, isLef
     cluster.emit(object, { type: "Warning", reason: "DNSRecordRemains", action: "Delete", note });
   }
   withdrawal.ended = true;
+}
+
+/**
+ * What DNSReady says from the deletion of the DNSEndpoint until `followDNS` writes one again: the service may refuse what
+ * the records were withdrawn for.
+ */
+export function withdrawnRecords(context: RecordsContext): KindCondition[] {
+  if (!context.record.withdrawal || !settingsOf(context).writes) return [];
+  const message = "See Ready: the DNS records are withdrawn before the name is released";
+  return [{ type: "DNSReady", status: "False", reason: "DNSEndpointNotWritten", message }];
 }
 
 /** The process before may have written the DNSEndpoint and no status. Then the remote shows the records. */

@@ -25,8 +25,13 @@ import { specFields } from "../desired/plan.ts";
 export type Outcome =
   /** `afterSeconds`: seconds until the next look at the DNS records. */
   | Settled
-  /** `judged`: unset if the remote is not known. */
-  | { type: "unfinished"; error: ReconcileError; judged?: KindReadiness | undefined }
+  /** `judged`: unset if the remote is not known. `conditions`: those of the kind that hold whatever the remote shows. */
+  | {
+      type: "unfinished";
+      error: ReconcileError;
+      judged?: KindReadiness | undefined;
+      conditions?: readonly KindCondition[];
+    }
   | { type: "paused" }
   /** A new object waits for its turn. */
   | { type: "queued"; message: string }
@@ -331,18 +336,17 @@ function staysReady(object: ManagedObject, error: ReconcileError): boolean {
  * The conditions of the kind. They stay as they are, unless the remote shows something else, or a certificate has
  * expired meanwhile.
  */
-function ownConditions({ kind, object }: StatusInput, { judged }: Unfinished, now: number): ConditionDraft[] {
+function ownConditions({ kind, object }: StatusInput, outcome: Unfinished, now: number): ConditionDraft[] {
+  const { judged, conditions = [] } = outcome;
+  const ended = judged?.conditions?.length ? undefined : endOfValidity(kind, object, now);
+  const shown = [...(judged?.conditions ?? []), ...(ended ? [ended] : []), ...conditions];
+  const others = kind.ownConditions.filter((type) => !shown.some((one) => one.type === type));
   // A condition that says the same keeps its generation: the edit is not carried out.
-  const shown = (judged?.conditions ?? []).map((one) => sameCondition(object, one) ?? one);
-  if (shown.length > 0) {
-    const others = kind.ownConditions.filter((type) => !shown.some((one) => one.type === type));
-    return [...shown, ...currentConditions(object, others)];
-  }
-  const current = currentConditions(object, kind.ownConditions);
-  if (!isExpired(kind, object.status, now)) return current;
-  const ended = validityOfStatus(kind, object.spec, object.status, now);
-  return [...current.filter(({ type }) => type !== ended?.type), ...(ended ? [ended] : [])];
+  return [...shown.map((one) => sameCondition(object, one) ?? one), ...currentConditions(object, others)];
 }
+
+const endOfValidity = (kind: Kind, { spec, status }: ManagedObject, now: number): KindCondition | undefined =>
+  isExpired(kind, status, now) ? validityOfStatus(kind, spec, status, now) : undefined;
 
 function sameCondition({ status }: ManagedObject, { type, reason, message, ...draft }: KindCondition) {
   const before = conditionOf(status, type);
