@@ -82,7 +82,7 @@ export class Transport {
   request(exchange: Exchange): Promise<Answer> {
     return this.#authenticated(exchange, undefined, async (credentials) => {
       const request = { ...this.#requestOf(exchange, credentials), silenceMs: TIMEOUT_MS };
-      const reply = await send(this.#open(exchange).api, request, exchange.signal);
+      const reply = await send(this.#open(exchange, credentials).api, request, exchange.signal);
       if (reply.got === "nothing") throw reply.why;
       this.#count(exchange, String(reply.status));
       const head = headOf(reply.status, reply.headers);
@@ -97,7 +97,7 @@ export class Transport {
   stream(exchange: Exchange): Promise<StreamedAnswer> {
     const drop = ({ body }: StreamedAnswer) => body.resume();
     return this.#authenticated(exchange, drop, async (credentials) => {
-      const { statusCode, headers, body } = await this.#open(exchange).watch.request({
+      const { statusCode, headers, body } = await this.#open(exchange, credentials).watch.request({
         ...this.#requestOf(exchange, credentials),
         body: null,
         signal: exchange.signal ?? null,
@@ -123,26 +123,21 @@ export class Transport {
     sendWith: (credentials: Loaded) => Promise<A>,
   ): Promise<A> {
     try {
-      const credentials = this.#credentials.current ?? (await this.#load(exchange, this.#credentials.get()));
-      this.#useTls(credentials.tls);
+      // a plug-in may never end
+      const credentials = this.#credentials.current ?? (await abortable(exchange.signal, this.#credentials.get()));
       const answer = await sendWith(credentials);
       if (answer.status !== 401) return answer;
       drop?.(answer);
-      const renewed = await this.#load(exchange, this.#credentials.renew(credentials));
-      this.#useTls(renewed.tls);
-      return await sendWith(renewed);
+      return await sendWith(await abortable(exchange.signal, this.#credentials.renew(credentials)));
     } catch (error) {
       throw this.#failure(exchange, error);
     }
   }
 
-  /** A plug-in may never end. */
-  #load({ signal }: Exchange, loading: Promise<Loaded>): Promise<Loaded> {
-    return abortable(signal, loading);
-  }
-
-  #open({ signal }: Exchange): Agents {
+  /** The connections for these credentials. */
+  #open({ signal }: Exchange, { tls }: Loaded): Agents {
     signal?.throwIfAborted();
+    this.#useTls(tls);
     if (!this.#closed && this.#agents) return this.#agents;
     throw new KubeUnreachable("ECLOSED", "The connection to the API server is closed");
   }
