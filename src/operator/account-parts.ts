@@ -77,6 +77,7 @@ export class AccountParts {
     return {
       usersOfKey: (object, key) => keyUsersOf(keyUsers, object, key),
       tokenRecordOf: (digest) => this.#keyRecords.tokenRecordOf(digest),
+      isTokenRecord: (record) => this.#keyRecords.isTokenRecord(record),
       isSameAccount: (one, other) => ofObjects.isSameAccount(one, other),
       isSameInventory: (one, other) => ofObjects.isSameInventory(one, other),
       isAccountOrphaned: (object) => ofObjects.isAccountOrphaned(object),

@@ -115,6 +115,11 @@ export interface AccountQuestions {
   usersOfKey(object: ManagedObject, key: KnownKey): KeyUser[];
   /** The record of a value, by its digest, for a status. Without a secret of the operator it reveals nothing. */
   tokenRecordOf(digest: string): string;
+  /**
+   * Whether a record was made with the secret that the operator has now. Another record, perhaps of an installation that
+   * had the object before, says nothing about the token.
+   */
+  isTokenRecord(record: string): boolean;
 }
 
 /** Secrets and ConfigMaps. */

@@ -13,6 +13,9 @@ import { WriteTurns } from "./write-turns.ts";
 /** 128 bits, as 22 characters of base64url. */
 const RECORD_BYTES = 16;
 
+/** 48 bits, as 8 characters. */
+const SECRET_RECORD_BYTES = 6;
+
 /** How many rotated keys are remembered. An older key has to be proved again. */
 export const MOST_RECORDS = 10;
 
@@ -64,14 +67,23 @@ export class KeyRecords {
     return this.#recordFor({ ...whose, baseURL, apiKey: apiKey.trim() });
   }
 
-  /** The record of a token that the service has shown once, by its digest. */
+  /** The record of a token that the service has shown once, by its digest. It begins with that of the secret. */
   tokenRecordOf(digest: string): string {
-    return this.#recordFor({ token: digest });
+    return `${this.#secretRecord()}${this.#recordFor({ token: digest })}`;
   }
 
-  #recordFor(known: object): string {
+  /** Whether a record of a token was made with the secret that the operator has now. */
+  isTokenRecord(record: string): boolean {
+    return record.startsWith(this.#secretRecord());
+  }
+
+  #secretRecord(): string {
+    return `${this.#recordFor({ secret: "" }, SECRET_RECORD_BYTES)}.`;
+  }
+
+  #recordFor(known: object, bytes = RECORD_BYTES): string {
     const digest = createHmac("sha256", this.#options.secret()).update(JSON.stringify(known)).digest();
-    return digest.subarray(0, RECORD_BYTES).toString("base64url");
+    return digest.subarray(0, bytes).toString("base64url");
   }
 
   async has(owner: Owner, record: string): Promise<boolean> {

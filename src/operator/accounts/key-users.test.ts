@@ -20,12 +20,20 @@ describe("a GatewayAccount whose API key an object stands for", () => {
   it("uses a key of which only the record is known, and may use one that is unknown", () => {
     const record = scene.keyRecords.tokenRecordOf(digest);
     expect(record).not.toContain(digest);
+    expect(scene.keyRecords.isTokenRecord(record)).toBe(true);
     expect(scene.accounts.usersOfKey({ record })).toContain("n/a");
     expect(scene.accounts.usersOfKey({ record: scene.keyRecords.tokenRecordOf(digestOf("key-b")) })).not.toContain(
       "n/a",
     );
     expect(scene.accounts.usersOfKey({ record: "" })).not.toContain("n/a");
     expect(scene.accounts.usersOfKey({})).toEqual(["", "n/a"]);
+  });
+
+  it("knows a record that was made with a secret of another installation, or with one that is lost", () => {
+    const record = scene.keyRecords.tokenRecordOf(digest);
+    scene.signWithAnotherSecret();
+    expect(scene.keyRecords.isTokenRecord(record)).toBe(false);
+    expect(scene.keyRecords.isTokenRecord(scene.keyRecords.tokenRecordOf(digest))).toBe(true);
   });
 
   const readAgain = async () => {

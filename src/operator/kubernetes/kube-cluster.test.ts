@@ -47,6 +47,7 @@ beforeEach(async () => {
       isSameInventory: (one, other) => accountOf(one) === accountOf(other),
       usersOfKey: () => [],
       tokenRecordOf: () => "",
+      isTokenRecord: () => true,
       isAccountOrphaned: () => false,
       ensureDefaultKnown: async () => {},
       mayAdopt: () => true,

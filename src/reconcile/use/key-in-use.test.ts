@@ -98,6 +98,25 @@ describe("the key of the operator or of a GatewayAccount", () => {
     expect(rows()).toHaveLength(1);
   });
 
+  it("is protected by its Secret when its record was made with another secret of the operator", async () => {
+    uses("the operator");
+    scene.restart();
+    scene.cluster.stateSecret = "second";
+    await deleteKey();
+    expect(scene.reason(key)).toMatch(/^InUse: Give the operator another key first/);
+    expect(rows()).toHaveLength(1);
+  });
+
+  it("is not deleted when its Secret is gone and its record was made with another secret of the operator", async () => {
+    uses("the operator");
+    scene.restart();
+    scene.cluster.stateSecret = "second";
+    scene.cluster.removeSecret("robot-token");
+    await deleteKey();
+    expect(scene.reason(key)).toMatch(/its token is unknown, and the operator may send with it$/);
+    expect(rows()).toHaveLength(1);
+  });
+
   it("is not deleted while its token is unknown, since anybody may send with it", async () => {
     const id = scene.idOf(key);
     uses("the operator");

@@ -4,7 +4,7 @@ import { secretAnnotations } from "../../schema/contract.ts";
 import type { KeyUser, KnownKey } from "../cluster.ts";
 import { type ReconcileContext, readRemote } from "../context.ts";
 import type { OutputContext } from "../features.ts";
-import { tokenRecordOf } from "./token-records.ts";
+import { usableRecordOf } from "./token-records.ts";
 
 // An object can stand for the API key with which the operator, or a GatewayAccount, sends its requests. If this key
 // were deleted, nothing in the account could be changed or deleted any more.
@@ -37,7 +37,7 @@ export async function refusalOfKeyUsers(context: OutputContext, id: string): Pro
 /** What this process has seen counts most, since a person may have changed the Secret. */
 const knownOf = (context: ReconcileContext, id: string): KnownKey => ({
   digest: context.memory.tokenDigestOf(id),
-  record: tokenRecordOf(context, id),
+  record: usableRecordOf(context, id),
 });
 
 const isUnknown = ({ digest, record }: KnownKey): boolean => digest === undefined && record === undefined;

@@ -10,8 +10,15 @@ import type { OutputContext } from "../features.ts";
 const NOBODY = "";
 
 /** The record of a token; NOBODY if there never was one to use. Undefined: the token is unknown, and may be used. */
-export const tokenRecordOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string) =>
+const tokenRecordOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string) =>
   (state.next.tokenDigests ?? object.status?.tokenDigests)?.[id];
+
+/** The record of a token that can be compared with another token. Undefined: nothing is known of it. */
+export function usableRecordOf(context: ReconcileContext, id: string): string | undefined {
+  const record = tokenRecordOf(context, id);
+  if (record === undefined || record === NOBODY || context.cluster.accounts.isTokenRecord(record)) return record;
+  return undefined;
+}
 
 /** Records the token of a remote that this process has seen. Call it before the token is stored. */
 export function recordToken({ memory, cluster, state, object }: ReconcileContext, { id }: Remote, token: string): void {

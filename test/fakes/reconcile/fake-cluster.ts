@@ -197,13 +197,16 @@ export class FakeCluster implements Cluster {
   /** Who uses a key, by the digest of its value. */
   readonly keyUsers = new Map<string, KeyUser[]>();
   isAccountAbandoned = false;
+  /** With which records of tokens are made. */
+  stateSecret = "first";
 
   readonly accounts: AccountQuestions = {
     isSameAccount: (one, other) => one.spec.accountRef?.name === other.spec.accountRef?.name,
     mayAdopt: () => true,
     ensureDefaultKnown: async () => this.beforeAsk(),
     isAccountOrphaned: () => this.isAccountAbandoned,
-    tokenRecordOf: (digest) => `record of ${digest}`,
+    tokenRecordOf: (digest) => `${this.stateSecret} record of ${digest}`,
+    isTokenRecord: (record) => record.startsWith(`${this.stateSecret} `),
     usersOfKey: (_, { digest, record }) => {
       const users = [...this.keyUsers].filter(([used]) => {
         if (digest !== undefined) return used === digest;
