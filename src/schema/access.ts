@@ -77,6 +77,14 @@ export const dnsEndpointGrants = (): Grant[] => [
   },
 ];
 
+/** Further rights of the command `uninstall` with the policy `retain` there. */
+export const dnsEndpointKeepGrants = (): Grant[] => [
+  {
+    use: "Keep DNSEndpoints, and so the records of domains that stay",
+    rule: { apiGroups: ["externaldns.k8s.io"], resources: ["dnsendpoints"], verbs: ["get", "patch"] },
+  },
+];
+
 /** Rights in the operator's own namespace when it watches other namespaces only. */
 export const commandGrants = (customResources: readonly CustomResource[]): Grant[] => [
   ...objectGrants(customResources.filter(({ namespaces }) => namespaces === "watched and own")),

@@ -210,18 +210,24 @@ describe("rendered", () => {
     expect([following(on), switched(on)]).toEqual([expected, "true"]);
   });
 
+  const both = ["get create patch delete", "get patch"];
   const everywhere = { "externalDNS.namespaces[0]": "*" };
 
   test.each([
     ["by default, no right to DNSEndpoints", {}, [], "false"],
-    ["with externalDNS.enabled, for all objects", { ...everywhere, "externalDNS.enabled": true }, ["-"], "true"],
-    ["with externalDNS.optIn, the right alone", { ...everywhere, "externalDNS.optIn": true }, ["-"], "false"],
+    ["with externalDNS.enabled, for all objects", { ...everywhere, "externalDNS.enabled": true }, both, "true"],
+    ["with externalDNS.optIn, the right alone", { ...everywhere, "externalDNS.optIn": true }, both, "false"],
+    [
+      "without objects that stay, no right for the uninstallation",
+      { ...everywhere, "externalDNS.enabled": true, "uninstall.policy": "delete" },
+      ["get create patch delete"],
+      "true",
+    ],
   ])("%s", async (_, values, expected, reported) => {
     const objects = await render(...set({ ...values, "dns.resolvers[0]": "10.0.0.10:5353" }));
-    const having = objects.filter(({ rules = [] }) =>
-      rules.some(({ resources }: KubeJSON) => resources.includes("dnsendpoints")),
-    );
-    expect(having.map(({ metadata }) => metadata.namespace ?? "-")).toEqual(expected);
+    const rules = objects.flatMap((object) => object["rules"] ?? []) as KubeJSON[];
+    const given = rules.filter(({ resources }) => resources.includes("dnsendpoints"));
+    expect(given.map(({ verbs }) => verbs.join(" ")).sort()).toEqual(expected);
     expect(find(objects, "Deployment").spec.template.spec.containers[0].env).toEqual(
       expect.arrayContaining([
         { name: "EXTERNAL_DNS", value: reported },

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { kinds } from "../../kinds/index.ts";
-import { hasFinalizer } from "../../objects/object.ts";
+import { conditionOf, hasFinalizer, type Status } from "../../objects/object.ts";
+import { isReconcileError } from "../../objects/reconcile-error.ts";
+import { keepDNSEndpoint } from "../../operator/kubernetes/dns-endpoints.ts";
 import { releaseRoleBinding } from "../../operator/kubernetes/namespace-rights.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
+import { isForbidden, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { ResourceType } from "../../runtime/object.ts";
 import { FINALIZER, secretAnnotations } from "../../schema/contract.ts";
@@ -33,7 +35,7 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
     return 1;
   }
   const objects = (await allObjects(client, config)).filter(({ object }) => hasFinalizer(object));
-  await forEachConcurrently(objects, (one) => release(client, one));
+  await forEachConcurrently(objects, (one) => release(parts, one));
   terminal.say(`Released ${counted(objects.length, "object")}; nothing in the account changes`);
   if (objects.length > 0) await sleep(SETTLE_MS);
   const left =
@@ -58,7 +60,8 @@ async function letGoOfAllRights({ client, config }: Uninstallation): Promise<voi
 
 const row = (one: OwnObject): string => `  ${nameOf(one)}`;
 
-async function release(client: KubeClient, one: OwnObject): Promise<void> {
+async function release(parts: Uninstallation, one: OwnObject): Promise<void> {
+  const { client } = parts;
   const { resource, type, ref, object } = one;
   const name = object.status?.["secretName"];
   // the Secret first: only the object says that the Secret has the finalizer, and it may be gone after its release
@@ -69,6 +72,7 @@ async function release(client: KubeClient, one: OwnObject): Promise<void> {
     });
   }
   await keepOutputSecrets(client, one);
+  await keepRecords(parts, one);
   await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
 }
 
@@ -91,6 +95,20 @@ async function keepOutputSecrets(client: KubeClient, { resource, ref, object }: 
       const kept = { resourceVersion, annotations, ownerReferences: others };
       await client.patchMerge(secrets, metadata, { metadata: kept });
     });
+  }
+}
+
+/** The records of a domain stay as long as its DNSEndpoint, which would be collected with the object. */
+async function keepRecords({ client, terminal }: Uninstallation, one: OwnObject): Promise<void> {
+  const { kind } = one.resource;
+  if (!kinds.find((known) => known.kind === kind)?.dnsRecords) return;
+  try {
+    await keepDNSEndpoint(client, { kind, metadata: one.object.metadata });
+  } catch (error) {
+    if (!isReconcileError(error) || !isForbidden(error.cause)) throw error;
+    // Without this condition it has no DNSEndpoint, and without DNSEndpoints nobody needs the right.
+    if (conditionOf(one.object.status as Status | undefined, "DNSReady") === undefined) return;
+    terminal.warn(`Keep the DNSEndpoint of ${nameOf(one)} before you delete the definitions: ${error.message}`);
   }
 }
 

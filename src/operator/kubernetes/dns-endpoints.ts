@@ -37,6 +37,9 @@ const MANAGED_BY = "app.kubernetes.io/managed-by";
 /** The longest name of an object in Kubernetes. */
 const LONGEST_NAME = 253;
 
+/** An object whose spec and status do not matter. */
+type NamedObject = Pick<KubeObject, "kind" | "metadata">;
+
 /** Creates or updates the DNSEndpoint of an object. Reads it first, so that an unchanged one costs no write. */
 export async function writeDNSEndpoint(
   client: KubeClient,
@@ -73,8 +76,11 @@ export async function deleteDNSEndpoint(client: KubeClient, object: ManagedObjec
   }
 }
 
-/** Removes the owner reference, so that the DNSEndpoint stays when the object is deleted. */
-export async function keepDNSEndpoint(client: KubeClient, object: ManagedObject): Promise<void> {
+/**
+ * Removes the owner reference, so that the DNSEndpoint stays when the object is deleted. Does nothing if there is none, or
+ * it was not written for the object. Throws a ReconcileError or Outdated.
+ */
+export async function keepDNSEndpoint(client: KubeClient, object: NamedObject): Promise<void> {
   try {
     const before = await read(client, object);
     if (!before || !isWrittenFor(object, before)) return;
@@ -89,7 +95,7 @@ export async function keepDNSEndpoint(client: KubeClient, object: ManagedObject)
 }
 
 /** Undefined: there is no DNSEndpoint. Throws if the cluster does not know the kind. */
-async function read(client: KubeClient, object: ManagedObject): Promise<KubeObject | undefined> {
+async function read(client: KubeClient, object: NamedObject): Promise<KubeObject | undefined> {
   try {
     return await client.get(dnsEndpoints, refOf(object));
   } catch (error) {
@@ -99,7 +105,7 @@ async function read(client: KubeClient, object: ManagedObject): Promise<KubeObje
 }
 
 /** The name contains the kind, since two objects of different kinds may have the same name. */
-function refOf({ kind, metadata }: ManagedObject): ObjectRef {
+function refOf({ kind, metadata }: NamedObject): ObjectRef {
   const name = `${kind.toLowerCase()}-${metadata.name}`;
   const short = `${name.slice(0, LONGEST_NAME - 17)}-${digestOf(name).slice(0, 16)}`;
   return { namespace: metadata.namespace, name: name.length > LONGEST_NAME ? short : name };
@@ -126,7 +132,7 @@ function manifestOf(object: ManagedObject, { labels, annotations, endpoints, own
   };
 }
 
-const ownerNameOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${metadata.name}`;
+const ownerNameOf = ({ kind, metadata }: NamedObject): string => `${kind}/${metadata.name}`;
 
 const ownerReferenceOf = ({ kind, metadata: { name, uid } }: ManagedObject): OwnerReference => ({
   apiVersion: API_VERSION,
@@ -140,7 +146,7 @@ const ownerReferenceOf = ({ kind, metadata: { name, uid } }: ManagedObject): Own
  * Whether the DNSEndpoint was written for an object of this kind and name. An earlier object of the same name may have
  * left it: then this object takes it over.
  */
-const isWrittenFor = (object: ManagedObject, { metadata: { labels, annotations } }: KubeObject): boolean =>
+const isWrittenFor = (object: NamedObject, { metadata: { labels, annotations } }: KubeObject): boolean =>
   labels?.[MANAGED_BY] === OPERATOR_NAME && annotations?.[endpointAnnotations.object] === ownerNameOf(object);
 
 /**

@@ -6,6 +6,7 @@ import { bindPrograms, withoutBind } from "../../../tools/dns/programs.ts";
 import { conditionOf, type KubeJSON } from "../../../tools/shared/objects.ts";
 import { Page } from "../../e2e/support/page.ts";
 import { pluginShell } from "../../e2e/support/plugin-shell.ts";
+import { command } from "../../support/command.ts";
 import { DNSServer } from "../../support/dns-server.ts";
 import { OperatorProcess } from "../../support/operator-process.ts";
 import { manifestOf } from "../../support/samples.ts";
@@ -135,6 +136,20 @@ test("the DNSEndpoint of a domain that stays in the account outlives the object"
 });
 
 const programs = await bindPrograms();
+
+test("uninstalling with policy retain keeps the records of the domains, whatever is deleted later", async () => {
+  const kept = domain("uninstalled", { dns: { externalDNS: {} } });
+  await world.kube.apply(kept);
+  await dnsReady("uninstalled", "DNSRecordMissing");
+  const ownersOf = async () => (await endpoint("uninstalled"))?.metadata.ownerReferences ?? [];
+  expect(await ownersOf()).toHaveLength(1);
+  await world.operator.stop();
+  const env = { WATCH_NAMESPACES: world.namespace };
+  const { code, stderr } = await command(world, ["uninstall", "--policy", "retain"], env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(await endpoint("uninstalled")).toBeDefined();
+  expect(await ownersOf()).toEqual([]);
+});
 
 describe.skipIf(!programs)(`external-dns and BIND ${programs ? "" : withoutBind}`, () => {
   const name = "shop.example.org";
