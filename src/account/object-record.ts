@@ -92,8 +92,8 @@ export class ObjectRecord {
   readonly corrections: Corrections;
   /** The removal of its DNS records. A new process starts the wait again. */
   withdrawal: Withdrawal | undefined;
-  /** Whether its former DNSEndpoint has been looked for and removed. */
-  hasNoEndpoint = false;
+  /** What is known of its DNSEndpoint: there is none any more, or it has no owner reference, so it stays. */
+  endpoint: "gone" | "kept" | undefined;
   /** Ids of remotes whose deletion got no answer, so that they may or may not exist. */
   readonly uncertainDeletes = new Set<string>();
   readonly #options: ObjectRecordOptions;

@@ -52,7 +52,7 @@ import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } fr
 import { plan, specFields } from "./desired/plan.ts";
 import { refuseUnsendable } from "./desired/sendable.ts";
 import { type DNSOutcome, followDNS } from "./dns/follow.ts";
-import { withdrawnRecords } from "./dns/withdraw.ts";
+import { keepRecordsInTime, withdrawnRecords } from "./dns/withdraw.ts";
 import { hasOutput, hasRecords, hasSharedLists, isOfModules } from "./features.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
@@ -114,7 +114,7 @@ async function reportWait(context: ReconcileContext): Promise<void> {
 async function reconcileObject(context: ReconcileContext): Promise<Outcome | "deleted"> {
   if (isPaused(context.object)) return { type: "paused" };
   try {
-    await keepTokenInTime(context);
+    await keepInTime(context);
     if (isReleased(context.object) && !isDeleting(context.object))
       return { type: "released", message: releaseMessage(context), isHandedOver: isHandedOver(context) };
     refuseUnsendable(context.object);
@@ -169,8 +169,10 @@ function unlistedOf({ kind, account }: ReconcileContext): ReconcileError | undef
 }
 
 /** With foreground deletion, Kubernetes deletes owned objects before their owner, so this has to come first. */
-async function keepTokenInTime(context: ReconcileContext): Promise<void> {
-  if (hasOutput(context) && leavesItsRemote(context.object)) await keepOutputSecret(context);
+async function keepInTime(context: ReconcileContext): Promise<void> {
+  if (!leavesItsRemote(context.object)) return;
+  if (hasOutput(context)) await keepOutputSecret(context);
+  if (hasRecords(context)) await keepRecordsInTime(context);
 }
 
 /** Whether the object is deleted without a request to the service, because its account is declared gone. */
@@ -245,7 +247,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   undeleted = await tryDeleteFormer(context, undeleted);
   const remote = await update(context, desired, current);
   state.remote = remote;
-  refuseWhileUncertain(context);
+  refuseWhileUncertain(context, remote);
   noteOwner(context, remote);
   noteApplied(context, desired, applied);
   if (undeleted) throw undeleted;
@@ -256,9 +258,14 @@ async function converge(context: ReconcileContext): Promise<Remote> {
 function noteUncertain(context: ReconcileContext, found: Remote, wanted: readonly string[]): void {
   const { object, record, state } = context;
   if (found.id !== object.status?.id) return;
+  if (object.status.recreating === found.id) {
+    state.uncertain = { id: found.id, what: "deletion", waitMs: msUntilSettled(context) };
+    return;
+  }
   const fields = appliedOf(context).filter((field) => !wanted.includes(field));
   const isLate = record.hasLateUpdate(object) || isLastEditUnknown(object);
-  if (fields.length > 0 && isLate) state.uncertain = { fields, waitMs: msUntilSettled(context) };
+  const what = `change of ${specFields(fieldsIn(fields))}`;
+  if (fields.length > 0 && isLate) state.uncertain = { id: found.id, what, waitMs: msUntilSettled(context) };
 }
 
 /** Whether an earlier edit may have been sent, perhaps by another process, and the status does not have its outcome. */
@@ -268,10 +275,9 @@ function isLastEditUnknown({ metadata, status }: ManagedObject): boolean {
   return !isLastTried || (reason === "ServiceUnavailable" && observedGeneration < metadata.generation);
 }
 
-/** Throws Waiting if the remote was read while a late update could still arrive. */
-function refuseWhileUncertain({ state }: ReconcileContext): void {
-  const { fields = [], waitMs = 0 } = state.uncertain ?? {};
-  refuseUnsettled(waitMs, updateUnsettled, { fields: specFields(fieldsIn(fields)) });
+/** Throws Waiting if the remote was read while a late update or deletion of it could still arrive. */
+function refuseWhileUncertain({ state }: ReconcileContext, { id }: Remote): void {
+  if (state.uncertain?.id === id) refuseUnsettled(state.uncertain.waitMs, updateUnsettled, state.uncertain);
 }
 
 /** For a remote of which others may have a part: records what is theirs, before anything is sent. */

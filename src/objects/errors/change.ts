@@ -52,8 +52,8 @@ export const answerDiffers = retry(
 
 export const updateUnsettled = waiting(
   "Updating",
-  ({ fields }: Fields) => `Waiting until it is certain that no interrupted change of ${fields} arrives any more`,
-  { fields: "spec.description" },
+  ({ what }: { what: string }) => `Waiting until it is certain that no interrupted ${what} arrives any more`,
+  { what: "change of spec.description" },
 );
 
 export const entriesLoseKind = retry(

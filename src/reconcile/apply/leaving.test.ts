@@ -124,6 +124,26 @@ describe("a remote with replacement: Recreate of an object that only reports dri
     expect(scene.gateway.remotesOf(TLSEdge.resource).map((remote) => remote.id)).toEqual([id]);
   });
 
+  it.each([true, false])(
+    "is created again when its deletion arrives after the replacement was taken back, at the next process: %s",
+    async (isNext) => {
+      const edge = await scene.given(TLSEdge, "shop", spec("one"));
+      const id = scene.idOf(edge);
+      scene.cluster.apply(TLSEdge, "shop", spec("two"));
+      await scene.confirmLack(TLSEdge.resource, "update");
+      scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
+      await scene.settle(edge);
+      scene.gateway.beforeCall = () => {};
+      if (isNext) scene.restart();
+      await scene.apply(TLSEdge, "shop", spec("one"));
+      scene.gateway.drop(TLSEdge.resource, id);
+      await scene.clock.advance(60_000);
+      await scene.settle(edge, 5);
+      expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ description: "one" }]);
+      expect(scene.condition(edge, "Ready")?.status).toBe("True");
+    },
+  );
+
   it("is missed when somebody else deletes it, also after a replacement that was taken back", async () => {
     const edge = await scene.given(TLSEdge, "shop", spec("one"));
     scene.cluster.apply(TLSEdge, "shop", spec("two"));
@@ -133,7 +153,13 @@ describe("a remote with replacement: Recreate of an object that only reports dri
     expect(scene.cluster.now(edge).status?.recreating).toBe(scene.idOf(edge));
     scene.gateway.beforeCall = () => {};
     await scene.apply(TLSEdge, "shop", spec("one"));
+    expect(scene.reason(edge)).toBe(
+      "Updating: Waiting until it is certain that no interrupted deletion arrives any more",
+    );
+    await scene.clock.advance(60_000);
+    await scene.settle(edge);
     expect(scene.cluster.now(edge).status?.recreating).toBeUndefined();
+    expect(scene.condition(edge, "Ready")?.status).toBe("True");
     scene.gateway.drop(TLSEdge.resource, scene.idOf(edge));
     await scene.resync(TLSEdge, edge);
     await scene.settle(edge);

@@ -67,6 +67,17 @@ describe("an API key whose Secret was lost", () => {
     expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: adopt.id }]);
   });
 
+  it("is not replaced when an earlier object of its name left an intent, and the spec no longer says that it was adopted", async () => {
+    const { id } = scene.gateway.seed(APIKey.resource, {});
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt: { id } });
+    scene.cluster.annotateByHand(object, annotations.createIntent, "2026-01-01T00:00:00.000Z");
+    await scene.settle(object, 4);
+    scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+    await scene.settle(object, 4);
+    expect(scene.reason(object)).toMatch(/^Available: /);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id }]);
+  });
+
   it("is deleted also when the Secret of the new key could not be written", async () => {
     const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
     scene.cluster.removeSecret("ci");

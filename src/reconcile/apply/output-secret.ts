@@ -73,11 +73,14 @@ export async function ensureOutputSecret(context: OutputContext, remote: Remote)
 
 /**
  * The value of an adopted remote was shown to whoever created it. It stays so when the spec no longer says `adopt`: the
- * object has no Secret with it, and has created nothing itself.
+ * object has no Secret with it, and has not created it.
  */
-const wasShownToOthers = (object: ManagedObject, { id }: Remote): boolean =>
-  object.spec.adopt?.id === id ||
-  (object.status?.id === id && object.status.outputSecret === undefined && intentOf(object) === undefined);
+function wasShownToOthers(object: ManagedObject, { id }: Remote): boolean {
+  const { spec, status } = object;
+  if (spec.adopt?.id === id) return true;
+  const isStored = status?.outputSecret !== undefined;
+  return status?.id === id && !isStored && (status.origin === "Adopted" || intentOf(object) === undefined);
+}
 
 /**
  * Keeps a value that is shown once after its object is deleted. With an owner reference, the garbage collector would

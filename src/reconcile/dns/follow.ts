@@ -72,9 +72,9 @@ async function removeFormer(
 ): Promise<KindCondition | undefined> {
   const said = denied ? notAllowed(object.metadata.namespace) : undefined;
   const mayExist = refused || conditionOf(object.status, "DNSReady") !== undefined;
-  if (!mayExist || record.hasNoEndpoint) return said;
+  if (!mayExist || record.endpoint === "gone") return said;
   const problem = await problemOf(cluster.endpoints.delete(object));
-  record.hasNoEndpoint = !problem;
+  record.endpoint = problem ? undefined : "gone";
   return problem ?? said;
 }
 
@@ -87,9 +87,13 @@ const notAllowed = (namespace: string): KindCondition =>
 
 async function write(context: RecordsContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
   const { cluster, record, object } = context;
-  record.hasNoEndpoint = false;
-  const content = endpointFor(records, settingsOf(context).externalDNS, !leavesItsRemote(object));
-  return problemOf(cluster.endpoints.write(object, content));
+  const isKept = leavesItsRemote(object);
+  record.endpoint = undefined;
+  const problem = await problemOf(
+    cluster.endpoints.write(object, endpointFor(records, settingsOf(context).externalDNS, !isKept)),
+  );
+  if (!problem && isKept) record.endpoint = "kept";
+  return problem;
 }
 
 async function problemOf(request: Promise<void>): Promise<KindCondition | undefined> {

@@ -33,6 +33,46 @@ async function later(object: ManagedObject, seconds = 60) {
   return scene.reconcile(object);
 }
 
+describe("a domain whose remote is to stay, and that cannot be reconciled", () => {
+  it.each<[string, (object: ManagedObject) => void]>([
+    ["is refused", () => scene.gateway.refuse("update", 422)],
+    ["cannot be sent", () => scene.gateway.refuse("update", 503)],
+    ["is released", (object) => scene.cluster.annotateByHand(object, annotations.releaseTo, "team-a/next")],
+  ])("keeps its DNSEndpoint before it is deleted, when it %s", async (what, act) => {
+    const object = await given(externalDNS);
+    expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: true });
+    act(object);
+    const changed = {
+      domain: "web.example.com",
+      deletionPolicy: "Retain" as const,
+      description: "other",
+      ...externalDNS,
+    };
+    await scene.apply(ReservedDomain, "web", changed);
+    expect(scene.condition(object, "Ready")?.status).toBe(what === "is released" ? "True" : "False");
+    expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
+  });
+
+  it("keeps it as soon as it may, and goes on meanwhile", async () => {
+    const object = await given(externalDNS);
+    const { keep } = scene.cluster.endpoints;
+    scene.cluster.endpoints.keep = () => Promise.reject(new Retry("Forbidden", "not allowed"));
+    scene.gateway.refuse("update", 422);
+    const changed = {
+      domain: "web.example.com",
+      deletionPolicy: "Retain" as const,
+      description: "other",
+      ...externalDNS,
+    };
+    await scene.apply(ReservedDomain, "web", changed);
+    expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: true });
+    expect(scene.reason(object)).not.toContain("not allowed");
+    scene.cluster.endpoints.keep = keep;
+    await scene.reconcile(object);
+    expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
+  });
+});
+
 describe("a domain that is deleted", () => {
   it("is released only when its record is gone, and reports what it waits for", async () => {
     const object = await given(externalDNS);

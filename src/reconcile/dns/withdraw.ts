@@ -1,7 +1,7 @@
 import type { Withdrawal } from "../../account/object-record.ts";
 import { recordOfLeftover, recordRemains } from "../../objects/errors/deletion.ts";
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
-import type { Waiting } from "../../objects/reconcile-error.ts";
+import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
+import { isReconcileError, type Waiting } from "../../objects/reconcile-error.ts";
 import type { KindCondition } from "../../schema/define.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { getRemote } from "../context.ts";
@@ -77,6 +77,21 @@ export async function keepRecords(context: RecordsContext, taker?: ManagedObject
   if (await cluster.reading.isNamespaceDeleting(object.metadata.namespace)) return;
   if (taker && hasEndpoint(taker, dns)) await cluster.endpoints.delete(object);
   else await cluster.endpoints.keep(object);
+}
+
+/**
+ * For an object whose remote stays in the account, also while it cannot be reconciled: keeps the DNSEndpoint when the object
+ * is deleted. A problem stops nothing else: `followDNS` tells it.
+ */
+export async function keepRecordsInTime(context: RecordsContext): Promise<void> {
+  const { object, record } = context;
+  if (isDeleting(object) || record.endpoint !== undefined || !settingsOf(context).writes) return;
+  try {
+    await context.cluster.endpoints.keep(object);
+    record.endpoint = "kept";
+  } catch (error) {
+    if (!isReconcileError(error)) throw error;
+  }
 }
 
 function hasEndpoint(object: ManagedObject, dns: DNS): boolean {
