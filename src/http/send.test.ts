@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { createSecureServer } from "node:http2";
+import type { AddressInfo } from "node:net";
 import type { Dispatcher } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { serve } from "../../test/support/gateway-service.ts";
+import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import { newDispatcher } from "./dispatcher.ts";
-import { send } from "./send.ts";
+import { type Request, send } from "./send.ts";
 
 let dispatcher: Dispatcher;
 
@@ -16,8 +20,8 @@ async function answering(answer: (response: ServerResponse) => unknown): Promise
   return new URL(url).origin;
 }
 
-const get = (origin: string, stop?: AbortSignal) =>
-  send(dispatcher, { origin, path: "/", method: "GET", headers: {} }, stop);
+const get = (origin: string, stop?: AbortSignal, more: Partial<Request> = {}) =>
+  send(dispatcher, { origin, path: "/", method: "GET", headers: {}, ...more }, stop);
 
 describe("the answer", () => {
   it("is text, without the mark of its byte order, in one part or several", async () => {
@@ -33,6 +37,52 @@ describe("the answer", () => {
     expect(await get(origin)).toMatchObject({ got: "answer", status: 204, body: "" });
   });
 
+  it("is the one after those that announce it", async () => {
+    const origin = await answering((response) => {
+      response.writeEarlyHints({ link: "</a.css>; rel=preload" });
+      setTimeout(() => response.writeHead(201).end("made"), 20);
+    });
+    expect(await get(origin)).toMatchObject({ got: "answer", status: 201, body: "made" });
+  });
+
+  it("has not begun when it was only announced", async () => {
+    const origin = await answering((response) =>
+      response.writeEarlyHints({ link: "</a.css>; rel=preload" }, () => response.destroy()),
+    );
+    expect(await get(origin)).toMatchObject({ got: "nothing", sent: true });
+  });
+
+  it.each([
+    ["says", [6, 6, 6]],
+    ["does not say", [0, 3, 6]],
+  ])("is measured as it arrives, when it %s how long it is", async (says, expected) => {
+    const lengths: number[] = [];
+    let more = () => {};
+    const origin = await answering((response) => {
+      response.writeHead(200, says === "says" ? { "content-length": "6" } : {});
+      response.write("abc");
+      more = () => response.end("def");
+    });
+    const onAnswer = (bytes: number) => {
+      // the head, then the first part
+      if (lengths.push(bytes) === 2) more();
+    };
+    expect(await get(origin, undefined, { onAnswer })).toMatchObject({ got: "answer", body: "abcdef" });
+    expect(lengths).toEqual(expected);
+  });
+
+  it("is read no further when it becomes too long", async () => {
+    const origin = await answering((response) => {
+      response.write("abc");
+      setTimeout(() => response.write("def"), 20);
+    });
+    const why = new Error("too long");
+    const onAnswer = (bytes: number) => {
+      if (bytes > 5) throw why;
+    };
+    expect(await get(origin, undefined, { onAnswer })).toMatchObject({ got: "head", status: 200, refused: true, why });
+  });
+
   it("is a head alone when the connection breaks before its end", async () => {
     const origin = await answering((response) => {
       response.writeHead(201, { "content-length": "10" });
@@ -42,7 +92,56 @@ describe("the answer", () => {
   });
 });
 
+it("a request that may not be sent when its turn comes is not, and the connection stays of use", async () => {
+  const seen: string[] = [];
+  const { url } = await serve((response, { url: path }) => {
+    seen.push(path);
+    response.end("ok");
+  });
+  dispatcher = newDispatcher({ proxy: undefined, connections: 1 });
+  const { origin } = new URL(url);
+  const why = new Error("too late");
+  const assertMaySend = () => {
+    throw why;
+  };
+  expect(await get(origin, undefined, { path: "/late", assertMaySend })).toMatchObject({
+    got: "nothing",
+    sent: false,
+    why,
+  });
+  expect(await get(origin, undefined, { path: "/next" })).toMatchObject({ got: "answer", body: "ok" });
+  expect(seen).toEqual(["/next"]);
+});
+
+it("a server that talks HTTP/2 as well is talked to in HTTP/1.1", async () => {
+  const { certificatePem: cert, privateKeyPem: key } = selfSigned({ commonName: "localhost", dnsNames: ["localhost"] });
+  const versions: string[] = [];
+  const server = createSecureServer({ cert, key, allowHTTP1: true }, (request, response) => {
+    versions.push(request.httpVersion);
+    response.end("ok");
+  });
+  server.listen(0);
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  dispatcher = newDispatcher({ proxy: undefined, tls: { ca: cert } });
+  const { port } = server.address() as AddressInfo;
+  expect(await get(`https://localhost:${port}`)).toMatchObject({ got: "answer", body: "ok" });
+  expect(versions).toEqual(["1.1"]);
+});
+
 describe("a stop", () => {
+  it("that came before the request sends nothing", async () => {
+    let requests = 0;
+    const origin = await answering((response) => {
+      requests += 1;
+      response.end();
+    });
+    const why = new Error("enough");
+    expect(await get(origin, AbortSignal.abort(why))).toMatchObject({ got: "nothing", sent: false, why });
+    expect(await get(origin)).toMatchObject({ got: "answer" });
+    expect(requests).toBe(1);
+  });
+
   it("ends a request that waits for a connection at once, and nothing of it is sent", async () => {
     const held: ServerResponse[] = [];
     const origin = await answering((response) => held.push(response));
