@@ -71,12 +71,12 @@ export interface RemoteState {
   created?: string;
   /** Spec fields that an interrupted create had sent and that are not in the status yet. */
   sentFields?: readonly string[];
-  /** Digest of the values to which the spec refers. Set once they have been read. */
-  inputs?: string;
+  /** Digest of the values to which the spec refers, for a failure. Set once they have been read. */
+  inputs?: () => string;
   /** Names of the Secrets with values that were never sent. Set once they have been read. */
   newSecrets?: readonly string[];
-  /** Digest of what the object asks for. Set once that is known. */
-  asked?: string;
+  /** Digest of what the object asks for, for a refusal. Set once that is known. */
+  asked?: () => string;
   /** Set when a create or update was sent, whatever its outcome. */
   sent?: true;
   /** Spec fields that differ in the account and are not corrected. */

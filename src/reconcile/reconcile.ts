@@ -229,7 +229,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const desired = early ?? (await resolve(context));
   const applied = appliedFields(kind, context.object.spec);
   let undeleted: GatewayError | undefined;
-  state.inputs = inputsOf(desired);
+  state.inputs = () => inputsOf(desired);
   noteAsked(context, desired, found?.id);
   state.newSecrets = unsentSecrets(desired.secrets, appliedSecretsOf(context));
   if (found) {

@@ -42,7 +42,7 @@ export function recordFailure(context: ReconcileContext, error: ReconcileError):
   if (isOwnWait || !isGatewayError(cause) || cause.kind === "limited") return;
   const account = accountOf(context);
   if (!account || cause === account.breaker.problem || recordedFailure(context, error)) return;
-  const { inputs } = state;
+  const inputs = state.inputs?.();
   const failure = { error, cause, asked: askedBy(object), inputs, isTransient: isTransient(context, error) };
   account.failures.failed(context.record, failure);
 }

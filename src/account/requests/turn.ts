@@ -48,6 +48,7 @@ export async function waitFor<T>(
   { signal, turn }: WaitOptions,
   mayPostpone: () => boolean = () => true,
 ): Promise<T> {
+  if (!signal?.aborted && (await isSettled(work))) return work;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const abort = () => reject(signal?.reason);
   const wait = () => turn?.clock.setTimeout(giveUp, POSTPONE_AFTER_MS);
@@ -65,4 +66,15 @@ export async function waitFor<T>(
     timer?.clear();
     signal?.removeEventListener("abort", abort);
   }
+}
+
+/** Most waits are for what has long happened, and need neither a timer nor a listener. */
+async function isSettled(work: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const settle = () => {
+    settled = true;
+  };
+  work.then(settle, settle);
+  await null;
+  return settled;
 }

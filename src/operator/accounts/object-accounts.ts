@@ -51,7 +51,9 @@ export class ObjectAccounts {
   /** The GatewayAccount that the spec asks for. "" for the operator's own. */
   specifiedNameOf({ metadata, spec }: ManagedObject): string {
     if (spec.accountRef) return spec.accountRef.name;
-    return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
+    const store = this.#options.store();
+    // Asked for many times in a reconcile, and most installations have no GatewayAccount.
+    return store.size > 0 && store.get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
   }
 
   /**

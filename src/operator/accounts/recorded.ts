@@ -12,7 +12,7 @@ export function recordedIn(key: string, kinds: readonly Kind[], stores: Stores):
   const recorded = new Map<Source, Set<string>>();
   for (const kind of kinds) {
     const objects = stores.get(kind.kind)?.store.list(namespace) ?? [];
-    for (const object of objects.filter(({ status }) => status?.account === name))
+    for (const object of objects.filter(({ status }) => status?.id !== undefined && status.account === name))
       for (const [source, id] of evidenceOf(kind, object)) {
         const ids = recorded.get(source) ?? new Set();
         recorded.set(source, ids.add(id));

@@ -20,7 +20,8 @@ const REASONS: ReadonlySet<string> = new Set([
  * no value of a Secret. An annotation that asks for a reconcile makes it another request.
  */
 export function noteAsked({ object, state }: ReconcileContext, desired: Desired, id: string | undefined): void {
-  state.asked = digestOf([id ?? "", desired.digest, desired.secrets, reconcileRequestedAt(object) ?? ""]);
+  const asked = [id ?? "", desired.digest, desired.secrets, reconcileRequestedAt(object) ?? ""];
+  state.asked = () => digestOf(asked);
 }
 
 /** Records for the next process, and for a plan, that the account refuses what the object asks for. */
@@ -33,7 +34,7 @@ export function noteRefusedRequest(context: ReconcileContext, error: ReconcileEr
   if (before && Date.parse(before.retryAt) > epochMs(context)) return;
   const { reason, message } = error;
   const retryAt = new Date(epochMs(context) + (before ? REFUSED_DELAYS.cap : REFUSED_DELAYS.base) * 1000).toISOString();
-  state.next.refusedRequest = { digest: state.asked, reason, message, retryAt };
+  state.next.refusedRequest = { digest: state.asked(), reason, message, retryAt };
 }
 
 /**
@@ -63,5 +64,5 @@ export const wasReplacementRequired = (context: ReconcileContext): boolean =>
 
 function recordOf({ object, state }: ReconcileContext): RefusedRequest | undefined {
   const { refusedRequest } = object.status ?? {};
-  return refusedRequest !== undefined && refusedRequest.digest === state.asked ? refusedRequest : undefined;
+  return refusedRequest !== undefined && refusedRequest.digest === state.asked?.() ? refusedRequest : undefined;
 }

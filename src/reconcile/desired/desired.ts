@@ -49,11 +49,12 @@ export interface Desired {
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
   refuseOwnerKey(object);
   refuseInvalidValues(kind, object);
-  const references = await resolveReferences(kind, object, cluster);
+  const needs = needsOf(kind.spec, object.spec);
+  const references = await resolveReferences(needs, object, cluster);
   refuseTwice(kind.spec, object.spec, references);
-  const { secrets, values } = await readSecrets(needsOf(kind.spec, object.spec), object, cluster);
+  const { secrets, values } = await readSecrets(needs, object, cluster);
   refuseInvalidSecrets(kind, object, values);
-  refuseInvalidKeys(needsOf(kind.spec, object.spec), new Map<string, unknown>([...references, ...values]));
+  refuseInvalidKeys(needs, new Map<string, unknown>([...references, ...values]));
   const open = toRequest(kind.spec, object.spec, references);
   return {
     body: values.size === 0 ? open : toRequest(kind.spec, object.spec, new Map([...references, ...values])),
@@ -84,12 +85,13 @@ function refuseInvalidValues({ spec: schema }: Kind, { spec }: ManagedObject): v
 
 /** The request without the values of Secrets, for an object that only compares and must not read Secrets. */
 export async function resolveWithoutSecrets(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Body> {
-  return toRequest(kind.spec, object.spec, await resolveReferences(kind, object, cluster));
+  const needs = needsOf(kind.spec, object.spec);
+  return toRequest(kind.spec, object.spec, await resolveReferences(needs, object, cluster));
 }
 
-async function resolveReferences(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Resolved> {
+async function resolveReferences(needs: readonly Need[], object: ManagedObject, cluster: Cluster): Promise<Resolved> {
   const values = new Map<string, unknown>();
-  for (const need of needsOf(kind.spec, object.spec)) {
+  for (const need of needs) {
     if (need.type === "reference") values.set(need.path, resolveReference(need, object, cluster));
     if (need.type === "configMap") values.set(need.path, await readConfigMap(need, object, cluster));
   }
@@ -181,6 +183,7 @@ function refuseInvalidSecrets(
   { spec }: ManagedObject,
   values: ReadonlyMap<string, string>,
 ): void {
+  if (values.size === 0) return;
   for (const [field, member] of membersIn(schema)) {
     const { secretName } = traitsOf(member);
     if (!secretName?.problemOf || spec[field] === undefined) continue;

@@ -16,6 +16,7 @@ interface Entry {
  * from a field that is sent in the same list. A rule of the schema cannot tell, since it knows only names.
  */
 export function refuseTwice(schema: z.ZodObject, spec: Answer, references: Resolved): void {
+  if (references.size === 0) return;
   const seen = new Map<string, Entry>();
   for (const [field, member] of membersIn(schema)) {
     const { normalize = (list: unknown) => list } = traitsOf(member);

@@ -87,6 +87,7 @@ const offLast = (one: Difference, other: Difference): number =>
  * only a create accepts: answers show their value, so they are compared like any other.
  */
 export function renewedMembers(kind: Kind, spec: Record<string, unknown>, unsent: readonly string[]): string[] {
+  if (unsent.length === 0) return [];
   const members = membersOf(kind.spec);
   const fed = membersFedBy(kind.spec, spec, ({ path }) => unsent.includes(path));
   return fed.filter((member) => !members.get(member)?.traits.createOnly);

@@ -15,6 +15,7 @@ import { Blocked, type ReconcileError, RefusedBefore, Waiting } from "../../obje
 import { columnTexts, shownMessage } from "../../schema/columns.ts";
 import { answerFieldsOf, columnsOf } from "../../schema/common.ts";
 import type { Kind, KindCondition, KindReadiness, Readiness } from "../../schema/define.ts";
+import { memoize } from "../../schema/memoize.ts";
 import { isExpired, validityOfStatus } from "../../schema/readiness.ts";
 import { MOST_SHOWN_BYTES, type Shown, shownOf } from "../../schema/wire/answer.ts";
 import { isUnset } from "../../schema/wire/compare.ts";
@@ -158,9 +159,12 @@ const answersRequest = (outcome: Outcome): boolean =>
 function observedFields(kind: Kind, { remote }: RemoteState, shown: Shown | undefined): Partial<Status> {
   // An unreadable answer has nothing but the id, so it clears no field.
   const isComplete = remote && Object.keys(remote).length > 1;
-  const cleared = isComplete ? Object.keys(answerFieldsOf(kind).shape).map((field) => [field, undefined]) : [];
-  return { ...Object.fromEntries(cleared), ...shown?.status };
+  return { ...(isComplete && clearedFields(kind)), ...shown?.status };
 }
+
+const clearedFields = memoize((kind: Kind): Partial<Status> => {
+  return Object.fromEntries(Object.keys(answerFieldsOf(kind).shape).map((field) => [field, undefined]));
+});
 
 function conditionsFor(
   context: StatusInput,

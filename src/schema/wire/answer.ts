@@ -86,7 +86,12 @@ export interface Shown {
 /** `toStatus` of a whole answer, for a status that is written. */
 export function shownOf(schema: z.ZodObject, answer: Answer): Shown {
   const fields = Object.entries(toStatus(schema, answer) as Record<string, unknown>);
-  const fits = ([, value]: [string, unknown]) => Buffer.byteLength(JSON.stringify(value)) <= MOST_SHOWN_BYTES;
-  const { true: shown = [], false: others = [] } = Object.groupBy(fields, (field) => `${fits(field)}`);
-  return { status: Object.fromEntries(shown), tooLarge: others.map(([name]) => name) };
+  const tooLarge = fields.filter(([, value]) => !fits(value)).map(([name]) => name);
+  const shown = tooLarge.length > 0 ? fields.filter(([name]) => !tooLarge.includes(name)) : fields;
+  return { status: Object.fromEntries(shown), tooLarge };
 }
+
+/** A unit of a text takes six bytes at most, as an escape. */
+const fits = (value: unknown): boolean =>
+  (typeof value === "string" && value.length * 6 + 2 <= MOST_SHOWN_BYTES) ||
+  Buffer.byteLength(JSON.stringify(value)) <= MOST_SHOWN_BYTES;

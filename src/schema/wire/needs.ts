@@ -120,7 +120,7 @@ export function membersFedBy(
   spec: Readonly<Record<string, unknown>>,
   isMeant: (need: Need) => boolean,
 ): string[] {
-  return membersIn(schema).flatMap(([field, member]) => {
+  return fieldsWithNeeds(schema).flatMap(([field, member]) => {
     if (!needsOf(member, spec[field], field).some(isMeant)) return [];
     const { secretName } = traitsOf(member);
     return secretName ? Object.keys(secretName.members) : [sentAs(field, member)];
