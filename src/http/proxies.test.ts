@@ -56,6 +56,8 @@ describe("NO_PROXY", () => {
     ["0.0.0.0/0", "https://example.com", "proxy"],
     ["10.0.0.1/33", "https://10.0.0.1", "proxy"],
     ["::/0", "https://[fd00::1]", "direct"],
+    ["fd00::1/128", "https://[fd00::1]", "direct"],
+    ["fd00::1/129", "https://[fd00::1]", "proxy"],
     ["::/0", "https://10.0.0.1", "proxy"],
     ["fd00::/8", "https://[fd00::1]:8443", "direct"],
     ["fd00::1", "https://[fd00::1]", "direct"],
@@ -74,6 +76,8 @@ describe("NO_PROXY", () => {
     ["", "https://localhost:8443", "direct"],
     ["", "https://foo.localhost", "proxy"],
     ["", "https://127.9.9.9", "direct"],
+    ["", "https://127.255.255.254", "direct"],
+    ["", "https://128.0.0.1", "proxy"],
     ["", "https://[::1]:6443", "direct"],
     ["", "https://[::ffff:127.0.0.1]", "direct"],
   ])("%j makes the way to %s: %s", (noProxy, url, way) => {

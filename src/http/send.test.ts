@@ -113,6 +113,19 @@ it("a request that may not be sent when its turn comes is not, and the connectio
   expect(seen).toEqual(["/next"]);
 });
 
+it("a request is sent with its method, its headers and its body", async () => {
+  const { url, seen } = await serve((response) => response.end());
+  dispatcher = newDispatcher({ proxy: undefined });
+  const request = { origin: new URL(url).origin, path: "/keys?limit=2", method: "POST", headers: { "x-one": "1" } };
+  await send(dispatcher, { ...request, body: "{}" }, undefined);
+  await send(dispatcher, request, undefined);
+  const sent = { method: "POST", url: "/keys?limit=2", headers: expect.objectContaining({ "x-one": "1" }) };
+  expect(seen).toMatchObject([
+    { ...sent, body: "{}" },
+    { ...sent, body: "" },
+  ]);
+});
+
 it("a server that talks HTTP/2 as well is talked to in HTTP/1.1", async () => {
   const { certificatePem: cert, privateKeyPem: key } = selfSigned({ commonName: "localhost", dnsNames: ["localhost"] });
   const versions: string[] = [];
