@@ -47,8 +47,8 @@ export const listedID = ({ location }: Kind, id: string): string =>
  */
 export const remoteIDsOf = (kind: Kind, object: ManagedObject): string[] => {
   const { status } = object;
-  const ids = [status?.id, ...retiringIDs(status), idFromSpec(kind, object)];
-  return [...new Set(ids.filter((id) => id !== undefined))];
+  const ids = [status?.id, ...retiringIDs(status), idFromSpec(kind, object)].filter((id) => id !== undefined);
+  return ids.length > 1 ? [...new Set(ids)] : ids;
 };
 
 /** The id that an object is to adopt. Undefined once it has a remote. */

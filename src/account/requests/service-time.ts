@@ -20,6 +20,8 @@ export class ServiceTime {
   readonly #clock: Clock;
   /** The service's time at the zero of the monotonic clock, as each of the latest answers suggests. */
   readonly #beginnings: number[] = [];
+  /** The one of them that counts. Undefined: the service has not answered yet. */
+  #beginning: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -31,11 +33,13 @@ export class ServiceTime {
     if (!isWritable(time)) return;
     this.#beginnings.push(time + HALF_SECOND - this.#clock.now());
     if (this.#beginnings.length > SAMPLES) this.#beginnings.shift();
+    const [latest, second = latest] = this.#beginnings.toSorted((a, b) => b - a);
+    this.#beginning = second;
   }
 
   /** The time now. Uses the clock of this process until the service has answered. */
   get epochMs(): number {
-    const [latest, second = latest] = this.#beginnings.toSorted((a, b) => b - a);
-    return second === undefined ? this.#clock.date().getTime() : Math.round(second + this.#clock.now());
+    const beginning = this.#beginning;
+    return beginning === undefined ? this.#clock.date().getTime() : Math.round(beginning + this.#clock.now());
   }
 }
