@@ -77,7 +77,7 @@ export class SharedAccounts {
    * account. Never another key than that of the account.
    */
   async keyFor(shared: SharedAccount): Promise<string> {
-    let problem: unknown = new Outdated("the API key has changed");
+    let problem: unknown;
     for (const credentials of [...shared.credentials].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)))) {
       if (isInTrouble(shared)) credentials.apiKey.invalidate();
       try {
@@ -90,7 +90,7 @@ export class SharedAccounts {
         problem = error;
       }
     }
-    throw problem;
+    throw problem ?? new Outdated("the API key has changed");
   }
 
   /**
