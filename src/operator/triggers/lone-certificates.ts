@@ -84,8 +84,13 @@ function isListed(account: Account, listed: ListedResource): boolean {
  */
 function servedIn(account: Account, listed: ListedResource, now: number) {
   const servers = serversOf(listed);
-  const used = new Set(servers.flatMap((kind) => usedByRemotes(kind, account)));
-  return ({ id, until }: Validity & { id: string }): boolean => (servers.length > 0 ? used.has(id) : until > now);
+  // Most accounts have no certificate without an object, and then nothing is asked.
+  let used: ReadonlySet<string> | undefined;
+  return ({ id, until }: Validity & { id: string }): boolean => {
+    if (servers.length === 0) return until > now;
+    used ??= new Set(servers.flatMap((kind) => usedByRemotes(kind, account)));
+    return used.has(id);
+  };
 }
 
 function usedByRemotes(kind: Kind, account: Account): string[] {
