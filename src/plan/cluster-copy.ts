@@ -54,7 +54,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
       usersOfKey: () => [],
       // A plan has no secret of the operator, and its statuses are not written.
       tokenRecordOf: () => "unknown",
-      isTokenRecord: () => false,
+      isTokenRecord: () => true,
     };
     const revisions = objects.map(({ metadata }) => BigInt(metadata.resourceVersion ?? 0));
     this.#revision = revisions.reduce((one, other) => (one > other ? one : other), 0n);

@@ -84,11 +84,10 @@ export interface RemoteState {
   /** An address on which an older object listens too, and that object. */
   sharedAddress?: { address: string; with: string } | undefined;
   /**
-   * A change of the remote (by its id) that the spec has taken back, and of which nobody knows the outcome: an update of
-   * fields that nothing compares any more once they are forgotten, or the deletion before a recreation. `waitMs`: how long
-   * it may still arrive.
+   * Fields that the spec has dropped since an update of which nobody knows the outcome. It may arrive late, and nothing
+   * compares the fields any more once they are forgotten. `waitMs`: how long it may still arrive.
    */
-  uncertain?: { id: string; what: string; waitMs: number };
+  uncertain?: { fields: readonly string[]; waitMs: number };
   /** The status after this reconcile, whether it had to be written or not. */
   reported?: Status;
 }

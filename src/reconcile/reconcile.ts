@@ -43,6 +43,7 @@ import {
   has,
   msUntilSettled,
   type ReconcileContext,
+  readRemote,
   refuseUnsettled,
   retiringOf,
   serviceEpochMs,
@@ -247,7 +248,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   undeleted = await tryDeleteFormer(context, undeleted);
   const remote = await update(context, desired, current);
   state.remote = remote;
-  refuseWhileUncertain(context, remote);
+  await refuseWhileUncertain(context, remote);
   noteOwner(context, remote);
   noteApplied(context, desired, applied);
   if (undeleted) throw undeleted;
@@ -258,14 +259,9 @@ async function converge(context: ReconcileContext): Promise<Remote> {
 function noteUncertain(context: ReconcileContext, found: Remote, wanted: readonly string[]): void {
   const { object, record, state } = context;
   if (found.id !== object.status?.id) return;
-  if (object.status.recreating === found.id) {
-    state.uncertain = { id: found.id, what: "deletion", waitMs: msUntilSettled(context) };
-    return;
-  }
   const fields = appliedOf(context).filter((field) => !wanted.includes(field));
   const isLate = record.hasLateUpdate(object) || isLastEditUnknown(object);
-  const what = `change of ${specFields(fieldsIn(fields))}`;
-  if (fields.length > 0 && isLate) state.uncertain = { id: found.id, what, waitMs: msUntilSettled(context) };
+  if (fields.length > 0 && isLate) state.uncertain = { fields, waitMs: msUntilSettled(context) };
 }
 
 /** Whether an earlier edit may have been sent, perhaps by another process, and the status does not have its outcome. */
@@ -275,9 +271,16 @@ function isLastEditUnknown({ metadata, status }: ManagedObject): boolean {
   return !isLastTried || (reason === "ServiceUnavailable" && observedGeneration < metadata.generation);
 }
 
-/** Throws Waiting if the remote was read while a late update or deletion of it could still arrive. */
-function refuseWhileUncertain({ state }: ReconcileContext, { id }: Remote): void {
-  if (state.uncertain?.id === id) refuseUnsettled(state.uncertain.waitMs, updateUnsettled, state.uncertain);
+/**
+ * Throws Waiting while a change that the spec has taken back could still arrive: if the remote was read meanwhile, an
+ * update, or the deletion before a recreation. No list proves that the deletion has not arrived, so the remote is read.
+ */
+async function refuseWhileUncertain(context: ReconcileContext, { id }: Remote): Promise<void> {
+  const { fields = [], waitMs = 0 } = context.state.uncertain ?? {};
+  refuseUnsettled(waitMs, updateUnsettled, { what: `change of ${specFields(fieldsIn(fields))}` });
+  if (context.object.status?.recreating !== id) return;
+  refuseUnsettled(msUntilSettled(context), updateUnsettled, { what: "deletion" });
+  if (!(await readRemote(context, id))) throw new Outdated(`${id} is gone`);
 }
 
 /** For a remote of which others may have a part: records what is theirs, before anything is sent. */

@@ -81,7 +81,7 @@ export function shortText(value: unknown, width: number): string {
   for (let shown = items.length; shown > 0; shown -= 1) {
     const more = items.length > shown ? ` +${items.length - shown}` : "";
     const text = items.slice(0, shown).join(",");
-    // a character is one or two units of a text
+    // a text has no more characters than units
     if (text.length + more.length <= width) return text + more;
     if ([...text].length + more.length <= width) return text + more;
     if (shown === 1) return `${[...text].slice(0, width - more.length - 1).join("")}${CUT}${more}`;

@@ -9,6 +9,7 @@ import { isForbidden, isInvalid, isNotFound } from "../../runtime/connection/err
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { ResourceType } from "../../runtime/object.ts";
 import { FINALIZER, secretAnnotations } from "../../schema/contract.ts";
+import type { DNSSpec } from "../../schema/dns.ts";
 import { counted } from "../../schema/nouns.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
 import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
@@ -72,8 +73,7 @@ async function release(parts: Uninstallation, one: OwnObject): Promise<void> {
     });
   }
   await keepOutputSecrets(client, one);
-  await keepRecords(parts, one);
-  await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
+  if (await keepRecords(parts, one)) await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
 }
 
 /**
@@ -98,18 +98,30 @@ async function keepOutputSecrets(client: KubeClient, { resource, ref, object }: 
   }
 }
 
-/** The records of a domain stay as long as its DNSEndpoint, which would be collected with the object. */
-async function keepRecords({ client, terminal }: Uninstallation, one: OwnObject): Promise<void> {
+/**
+ * The records of a domain stay as long as its DNSEndpoint, which would be collected with the object. False if the right is
+ * missing and there is one.
+ */
+async function keepRecords({ client, terminal }: Uninstallation, one: OwnObject): Promise<boolean> {
   const { kind } = one.resource;
-  if (!kinds.find((known) => known.kind === kind)?.dnsRecords) return;
+  if (!kinds.find((known) => known.kind === kind)?.dnsRecords) return true;
   try {
     await keepDNSEndpoint(client, { kind, metadata: one.object.metadata });
+    return true;
   } catch (error) {
     if (!isReconcileError(error) || !isForbidden(error.cause)) throw error;
-    // Without this condition it has no DNSEndpoint, and without DNSEndpoints nobody needs the right.
-    if (conditionOf(one.object.status as Status | undefined, "DNSReady") === undefined) return;
-    terminal.warn(`Keep the DNSEndpoint of ${nameOf(one)} before you delete the definitions: ${error.message}`);
+    // Without external-dns, nobody needs the right.
+    if (!hasEndpoint(one)) return true;
+    terminal.warn(`Give the right to keep the DNSEndpoint of ${nameOf(one)}, then try again: ${error.message}`);
+    return false;
   }
+}
+
+/** Whether the object surely had a DNSEndpoint: it asks for one, or its records are checked only for that. */
+function hasEndpoint({ object: { spec, status } }: OwnObject): boolean {
+  const { check, externalDNS } = (spec?.["dns"] ?? {}) as DNSSpec;
+  const asks = externalDNS ? externalDNS.enabled !== false : check === undefined;
+  return asks && conditionOf(status as Status | undefined, "DNSReady") !== undefined;
 }
 
 /** Ignores that an object is gone or was changed meanwhile: the final list shows which ones have the finalizer. */

@@ -67,7 +67,7 @@ export class KeyRecords {
     return this.#recordFor({ ...whose, baseURL, apiKey: apiKey.trim() });
   }
 
-  /** The record of a token that the service has shown once, by its digest. It begins with that of the secret. */
+  /** The record of a token that the service has shown once, by its digest. It begins with a digest of the secret. */
   tokenRecordOf(digest: string): string {
     return `${this.#secretRecord()}${this.#recordFor({ token: digest })}`;
   }

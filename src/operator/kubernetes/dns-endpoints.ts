@@ -84,11 +84,16 @@ export async function keepDNSEndpoint(client: KubeClient, object: NamedObject): 
   try {
     const before = await read(client, object);
     if (!before || !isWrittenFor(object, before)) return;
-    const { ownerReferences = [], resourceVersion, namespace, name } = before.metadata;
-    const others = ownerReferences.filter(({ uid }) => uid !== object.metadata.uid);
-    if (others.length === ownerReferences.length) return;
-    const metadata = { resourceVersion, ownerReferences: others };
-    await client.patchMerge(dnsEndpoints, { namespace, name }, { metadata });
+    const { uid } = object.metadata;
+    const index = before.metadata.ownerReferences?.findIndex((owner) => owner.uid === uid) ?? -1;
+    if (index < 0) return;
+    const path = `/metadata/ownerReferences/${index}`;
+    // external-dns may write its status meanwhile
+    await client.patchJSON(dnsEndpoints, before.metadata, [
+      { op: "test", path: "/metadata/uid", value: before.metadata.uid },
+      { op: "test", path: `${path}/uid`, value: uid },
+      { op: "remove", path },
+    ]);
   } catch (error) {
     if (!isNotFound(error)) throw toReconcileError(error);
   }

@@ -124,6 +124,16 @@ describe("a remote with replacement: Recreate of an object that only reports dri
     expect(scene.gateway.remotesOf(TLSEdge.resource).map((remote) => remote.id)).toEqual([id]);
   });
 
+  it("costs no look at what is deleted or was created", async () => {
+    const edge = await scene.given(TLSEdge, "shop", spec("one"));
+    await scene.confirmLack(TLSEdge.resource, "update");
+    scene.gateway.takeCalls();
+    await scene.apply(TLSEdge, "shop", spec("two"));
+    await scene.settle(edge);
+    expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ description: "two" }]);
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("get"))).toEqual([]);
+  });
+
   it.each([true, false])(
     "is created again when its deletion arrives after the replacement was taken back, at the next process: %s",
     async (isNext) => {

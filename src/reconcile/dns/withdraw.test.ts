@@ -53,6 +53,17 @@ describe("a domain whose remote is to stay, and that cannot be reconciled", () =
     expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
   });
 
+  it("keeps it with the next attempt when it is released and the first one fails", async () => {
+    const object = await given(externalDNS);
+    const { keep } = scene.cluster.endpoints;
+    scene.cluster.endpoints.keep = () => Promise.reject(new Retry("Forbidden", "not allowed"));
+    scene.cluster.annotateByHand(object, annotations.releaseTo, "team-a/next");
+    expect(await scene.reconcile(object)).toMatchObject({ backoff: true });
+    scene.cluster.endpoints.keep = keep;
+    await scene.reconcile(object);
+    expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
+  });
+
   it("keeps it as soon as it may, and goes on meanwhile", async () => {
     const object = await given(externalDNS);
     const { keep } = scene.cluster.endpoints;

@@ -1,6 +1,6 @@
 import type { Withdrawal } from "../../account/object-record.ts";
 import { recordOfLeftover, recordRemains } from "../../objects/errors/deletion.ts";
-import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, isDeleting, isReleased, type ManagedObject } from "../../objects/object.ts";
 import { isReconcileError, type Waiting } from "../../objects/reconcile-error.ts";
 import type { KindCondition } from "../../schema/define.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
@@ -80,8 +80,9 @@ export async function keepRecords(context: RecordsContext, taker?: ManagedObject
 }
 
 /**
- * For an object whose remote stays in the account, also while it cannot be reconciled: keeps the DNSEndpoint when the object
- * is deleted. A problem stops nothing else: `followDNS` tells it.
+ * For an object whose remote stays in the account, also while it cannot be reconciled: the DNSEndpoint will stay when the
+ * object is deleted. A problem stops nothing else, and the next reconcile tries again. For a released object it is thrown,
+ * since no other reconcile would come.
  */
 export async function keepRecordsInTime(context: RecordsContext): Promise<void> {
   const { object, record } = context;
@@ -90,7 +91,7 @@ export async function keepRecordsInTime(context: RecordsContext): Promise<void> 
     await context.cluster.endpoints.keep(object);
     record.endpoint = "kept";
   } catch (error) {
-    if (!isReconcileError(error)) throw error;
+    if (!isReconcileError(error) || isReleased(object)) throw error;
   }
 }
 
