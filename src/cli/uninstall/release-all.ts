@@ -117,11 +117,12 @@ async function keepRecords({ client, terminal }: Uninstallation, one: OwnObject)
   }
 }
 
-/** Whether the object surely had a DNSEndpoint: it asks for one, or its records are checked only for that. */
+/** Whether the object surely has a DNSEndpoint: it asks for one, or its records are checked only for that. */
 function hasEndpoint({ object: { spec, status } }: OwnObject): boolean {
   const { check, externalDNS } = (spec?.["dns"] ?? {}) as DNSSpec;
   const asks = externalDNS ? externalDNS.enabled !== false : check === undefined;
-  return asks && conditionOf(status as Status | undefined, "DNSReady") !== undefined;
+  const { reason } = conditionOf(status as Status | undefined, "DNSReady") ?? {};
+  return asks && reason !== undefined && reason !== "DNSEndpointNotWritten";
 }
 
 /** Ignores that an object is gone or was changed meanwhile: the final list shows which ones have the finalizer. */
