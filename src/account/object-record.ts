@@ -92,7 +92,7 @@ export class ObjectRecord {
   readonly corrections: Corrections;
   /** The removal of its DNS records. A new process starts the wait again. */
   withdrawal: Withdrawal | undefined;
-  /** What is known of its DNSEndpoint: there is none any more, or it has no owner reference if there is one. */
+  /** What this process has seen of its DNSEndpoint. `gone`: there is none. `kept`: it has no owner reference, if it exists. */
   endpoint: "gone" | "kept" | undefined;
   /** Ids of remotes whose deletion got no answer, so that they may or may not exist. */
   readonly uncertainDeletes = new Set<string>();

@@ -68,7 +68,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Most waits are for what has long happened, and need neither a timer nor a listener. */
+/** Most callers wait for work that has ended long ago. They need neither a timer nor a listener. */
 async function isSettled(work: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const settle = () => {

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../runtime/object.ts";
 
 const { run, writing, failing, altering } = useFixedServices();
 
-/** Every domain has this DNS in its spec, and this reason in DNSReady; nobody may read a DNSEndpoint. */
+/** Gives each domain these DNS settings, and its condition DNSReady this reason. The right to DNSEndpoints is missing. */
 function domainsWith(dns: object, reason: string | undefined): void {
   writing("done");
   const body = { kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message: "not allowed" };

@@ -84,7 +84,7 @@ function isListed(account: Account, listed: ListedResource): boolean {
  */
 function servedIn(account: Account, listed: ListedResource, now: number) {
   const servers = serversOf(listed);
-  // Most accounts have no certificate without an object, and then nothing is asked.
+  // Most accounts have no certificate without an object. Then their remotes are not searched.
   let used: ReadonlySet<string> | undefined;
   return ({ id, until }: Validity & { id: string }): boolean => {
     if (servers.length === 0) return until > now;

@@ -92,6 +92,16 @@ describe("a remote with replacement: Recreate of an object that only reports dri
     return edge;
   }
 
+  /** Its recreation has begun, and the service answers the DELETE with 500, until `beforeCall` is another function. */
+  async function undeleted(): Promise<ManagedObject> {
+    const edge = await scene.given(TLSEdge, "shop", spec("one"));
+    scene.cluster.apply(TLSEdge, "shop", spec("two"));
+    await scene.confirmLack(TLSEdge.resource, "update");
+    scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
+    await scene.settle(edge);
+    return edge;
+  }
+
   it.each([true, false])(
     "is created again after the operator has deleted it, by the next process: %s",
     async (isNext) => {
@@ -109,12 +119,8 @@ describe("a remote with replacement: Recreate of an object that only reports dri
     ["released", (edge) => scene.cluster.annotateByHand(edge, annotations.releaseTo, "team-a/next")],
     ["orphaned and deleted", (edge) => scene.cluster.annotateByHand(edge, annotations.orphan, "true")],
   ])("stays if its object is %s while the service refuses the DELETE", async (what, act) => {
-    const edge = await scene.given(TLSEdge, "shop", spec("one"));
+    const edge = await undeleted();
     const id = scene.idOf(edge);
-    scene.cluster.apply(TLSEdge, "shop", spec("two"));
-    await scene.confirmLack(TLSEdge.resource, "update");
-    scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
-    await scene.settle(edge);
     expect(scene.cluster.now(edge).status?.recreating).toBe(id);
     act(edge);
     if (what !== "released") scene.cluster.delete(edge);
@@ -137,12 +143,8 @@ describe("a remote with replacement: Recreate of an object that only reports dri
   it.each([true, false])(
     "is created again when its deletion arrives after the replacement was taken back, at the next process: %s",
     async (isNext) => {
-      const edge = await scene.given(TLSEdge, "shop", spec("one"));
+      const edge = await undeleted();
       const id = scene.idOf(edge);
-      scene.cluster.apply(TLSEdge, "shop", spec("two"));
-      await scene.confirmLack(TLSEdge.resource, "update");
-      scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
-      await scene.settle(edge);
       scene.gateway.beforeCall = () => {};
       if (isNext) scene.restart();
       await scene.apply(TLSEdge, "shop", spec("one"));
@@ -155,11 +157,7 @@ describe("a remote with replacement: Recreate of an object that only reports dri
   );
 
   it("is missed when somebody else deletes it, also after a replacement that was taken back", async () => {
-    const edge = await scene.given(TLSEdge, "shop", spec("one"));
-    scene.cluster.apply(TLSEdge, "shop", spec("two"));
-    await scene.confirmLack(TLSEdge.resource, "update");
-    scene.gateway.beforeCall = ({ verb }) => void (verb === "delete" && scene.gateway.refuse(verb, 500));
-    await scene.settle(edge);
+    const edge = await undeleted();
     expect(scene.cluster.now(edge).status?.recreating).toBe(scene.idOf(edge));
     scene.gateway.beforeCall = () => {};
     await scene.apply(TLSEdge, "shop", spec("one"));

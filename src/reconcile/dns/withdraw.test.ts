@@ -34,6 +34,13 @@ async function later(object: ManagedObject, seconds = 60) {
 }
 
 describe("a domain whose remote is to stay, and that cannot be reconciled", () => {
+  const changed = {
+    domain: "web.example.com",
+    deletionPolicy: "Retain" as const,
+    description: "other",
+    ...externalDNS,
+  };
+
   it.each<[string, (object: ManagedObject) => void]>([
     ["is refused", () => scene.gateway.refuse("update", 422)],
     ["cannot be sent", () => scene.gateway.refuse("update", 503)],
@@ -42,12 +49,6 @@ describe("a domain whose remote is to stay, and that cannot be reconciled", () =
     const object = await given(externalDNS);
     expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: true });
     act(object);
-    const changed = {
-      domain: "web.example.com",
-      deletionPolicy: "Retain" as const,
-      description: "other",
-      ...externalDNS,
-    };
     await scene.apply(ReservedDomain, "web", changed);
     expect(scene.condition(object, "Ready")?.status).toBe(what === "is released" ? "True" : "False");
     expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
@@ -69,12 +70,6 @@ describe("a domain whose remote is to stay, and that cannot be reconciled", () =
     const { keep } = scene.cluster.endpoints;
     scene.cluster.endpoints.keep = () => Promise.reject(new Retry("Forbidden", "not allowed"));
     scene.gateway.refuse("update", 422);
-    const changed = {
-      domain: "web.example.com",
-      deletionPolicy: "Retain" as const,
-      description: "other",
-      ...externalDNS,
-    };
     await scene.apply(ReservedDomain, "web", changed);
     expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: true });
     expect(scene.reason(object)).not.toContain("not allowed");

@@ -13,7 +13,7 @@ const NOBODY = "";
 const tokenRecordOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">, id: string) =>
   (state.next.tokenDigests ?? object.status?.tokenDigests)?.[id];
 
-/** The record of a token, or NOBODY, if it can be compared with that of another token. Undefined: nothing is known. */
+/** The record of a token, if the operator can compare it with others, or NOBODY. Undefined: nothing is known of the token. */
 export function usableRecordOf(context: ReconcileContext, id: string): string | undefined {
   const record = tokenRecordOf(context, id);
   if (record === undefined || record === NOBODY || context.cluster.accounts.isTokenRecord(record)) return record;
