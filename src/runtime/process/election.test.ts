@@ -195,6 +195,17 @@ describe("LeaderElector", () => {
     expect(one.isLeading).toBe(false);
   });
 
+  it("is not lost to one renewal without an answer, since the next one follows at once", async () => {
+    const one = elector("one");
+    await one.elected;
+    server.faults.push({ hang: true });
+    // it is sent after 2 seconds, and given up after 5 more
+    await pass(7, { unanswered: true });
+    await until(() => lease().spec?.renewTime === "2026-01-01T00:00:07.000000Z");
+    await pass(30);
+    expect(one.isLeading).toBe(true);
+  });
+
   it("is lost at once when another holds the lease", async () => {
     const one = elector("one");
     await one.elected;

@@ -20,7 +20,7 @@ export interface ElectionOptions {
   leaseSeconds?: number;
   /** How long failing renewals are repeated before the lease counts as lost; default 10. */
   renewSeconds?: number;
-  /** Time between two attempts; default 2. */
+  /** Time from one attempt to the next, both as they are sent; default 2. One that takes longer is followed at once. */
   retrySeconds?: number;
   onChange?: (leading: boolean) => void;
   /** Labels and annotations for the Lease. Called at each write, every two seconds. */
@@ -56,6 +56,8 @@ export class LeaderElector {
   #former: Lease | undefined;
   /** When the last successful renewal was sent; undefined while not leading. */
   #renewedAt: Moment | undefined;
+  /** When the last attempt began, whatever became of it. */
+  #triedAt = 0;
   #interruptions = 0;
 
   constructor(options: ElectionOptions) {
@@ -154,7 +156,8 @@ export class LeaderElector {
     this.#log.info({}, "Became the leader");
     this.#elected.resolve();
     for (;;) {
-      await sleep(clock, retrySeconds * 1000, signal);
+      const next = this.#triedAt + retrySeconds * 1000;
+      await sleep(clock, Math.max(0, next - clock.now()), signal);
       await this.#renew(signal);
     }
   }
@@ -181,6 +184,7 @@ export class LeaderElector {
   /** Tries once to take or renew the lease. False when that failed or another process holds it. */
   async #try(signal: AbortSignal): Promise<boolean> {
     const sent = momentOf(this.#options.clock);
+    this.#triedAt = sent.monotonic;
     try {
       const written = this.isLeading ? await this.#update(signal).catch(unlessConflict) : undefined;
       const lease = written ?? (await this.#take(signal));
