@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf } from "../../objects/object.ts";
 import type { Change } from "../../reconcile/context.ts";
+import { countObjects } from "./count-objects.ts";
 import type { MetricSources } from "./metric-sources.ts";
 
 /** The label `field` of a remote that was gone and was created again. */
@@ -40,16 +41,10 @@ function countDrifted(registers: Registry[], sources: () => Pick<MetricSources, 
     labelNames: ["kind", "reason", "field"],
     registers,
     collect() {
-      this.reset();
-      for (const [kind, { store }] of sources()?.counted ?? []) {
-        for (const labels of store.list().flatMap(labelsOf)) this.inc({ kind, ...labels });
-      }
+      countObjects(this, sources()?.counted, ["reason", "field"], (status, add) => {
+        const drifted = conditionOf(status, "Drifted");
+        if (drifted?.status === "True") for (const field of status?.drift ?? []) add(drifted.reason, field);
+      });
     },
   });
-}
-
-function labelsOf({ status }: ManagedObject): { reason: string; field: string }[] {
-  const drifted = conditionOf(status, "Drifted");
-  if (drifted?.status !== "True") return [];
-  return (status?.drift ?? []).map((field) => ({ reason: drifted.reason, field }));
 }

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
-import { conditionOf, type Status } from "../../objects/object.ts";
+import { conditionOf } from "../../objects/object.ts";
+import { countObjects } from "./count-objects.ts";
 import type { MetricSources } from "./metric-sources.ts";
 
 /** Counts the objects of each kind by what their conditions say. */
@@ -10,11 +11,10 @@ export function objectMetrics(registers: Registry[], sources: () => MetricSource
     labelNames: ["kind", "ready", "reason"],
     registers,
     collect() {
-      this.reset();
-      for (const [kind, status] of statuses(sources())) {
+      countObjects(this, sources()?.counted, ["ready", "reason"], (status, add) => {
         const ready = conditionOf(status, "Ready");
-        this.inc({ kind, ready: ready?.status ?? "Unknown", reason: ready?.reason ?? "Pending" });
-      }
+        add(ready?.status ?? "Unknown", ready?.reason ?? "Pending");
+      });
     },
   });
   new Gauge({
@@ -23,17 +23,10 @@ export function objectMetrics(registers: Registry[], sources: () => MetricSource
     labelNames: ["kind", "reason"],
     registers,
     collect() {
-      this.reset();
-      for (const [kind, status] of statuses(sources())) {
+      countObjects(this, sources()?.counted, ["reason"], (status, add) => {
         const stalled = conditionOf(status, "Stalled");
-        if (stalled?.status === "True") this.inc({ kind, reason: stalled.reason });
-      }
+        if (stalled?.status === "True") add(stalled.reason);
+      });
     },
   });
-}
-
-function* statuses(sources: MetricSources | undefined): Generator<[kind: string, Status | undefined]> {
-  for (const [kind, { store }] of sources?.counted ?? []) {
-    for (const { status } of store.list()) yield [kind, status];
-  }
 }

@@ -40,9 +40,12 @@ export interface AccountLookup {
 
 /** The accounts in which an object of these kinds has a remote. */
 export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: AccountLookup): Account[] {
-  const objects = kinds.flatMap(({ kind }) => informers.get(kind)?.store.list() ?? []);
-  const used = objects.filter(({ status }) => status?.id !== undefined).map((object) => accountOf(accounts, object));
-  return [...new Set(used)].filter((account) => account !== undefined);
+  const used = new Set<Account | undefined>();
+  for (const { kind } of kinds) {
+    for (const object of informers.get(kind)?.store.list() ?? [])
+      if (object.status?.id !== undefined) used.add(accountOf(accounts, object));
+  }
+  return [...used].filter((account) => account !== undefined);
 }
 
 /** Undefined if the object's account does not exist or may not be used: the object's own reconcile reports that. */

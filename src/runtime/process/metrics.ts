@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from "prom-client";
 import type { TransportOptions } from "../connection/transport.ts";
 import type { ControllerObserver, ControllerState, Outcome } from "../controller/controller.ts";
+import { replaceLagMetrics } from "./event-loop.ts";
 
 export interface Metrics {
   /** Adds the series of one controller and its queue. */
@@ -49,13 +50,17 @@ export function createMetrics(registry: Registry): Metrics {
 /** Sums of other gauges. Their names end like those of counters, which `promtool check metrics` objects to. */
 const misnamed = ["resources", "handles", "requests"].map((name) => `nodejs_active_${name}_total`);
 
+/** prom-client cannot be told to leave its monitor of the event loop out. */
+const NEVER_MS = 2 ** 31 - 1;
+
 /** They measure the process, whose event loop and garbage collection would be watched anew for each registry. */
 let ofProcess: Registry | undefined;
 
 function processMetrics(): Registry {
   if (ofProcess) return ofProcess;
   ofProcess = new Registry();
-  collectDefaultMetrics({ register: ofProcess });
+  collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: NEVER_MS });
+  replaceLagMetrics(ofProcess);
   for (const name of misnamed) ofProcess.removeSingleMetric(name);
   return ofProcess;
 }
