@@ -169,8 +169,11 @@ export function isReconcileRequested(object: ManagedObject): boolean {
 export const reconcileRequestedAt = (object: Pick<KubeObject, "metadata">): string | undefined =>
   annotationOf(object, "reconcileRequestedAt");
 
-export const conditionOf = (status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined =>
-  status?.conditions?.find((condition) => condition.type === type);
+export function conditionOf(status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined {
+  // asked for all objects at each scrape: `find` would make a closure for each
+  for (const condition of status?.conditions ?? []) if (condition.type === type) return condition;
+  return undefined;
+}
 
 /** The API in which the objects of one of our kinds are. */
 export const typeOf = ({ plural, kind }: { plural: string; kind: string }): ResourceType => ({

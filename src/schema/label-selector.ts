@@ -45,6 +45,9 @@ export function parseLabelSelector(text: string): LabelSelector {
   return { text: text.trim(), keys };
 }
 
+/** Whether all objects are meant. */
+export const isEverything = ({ keys }: LabelSelector): boolean => keys.size === 0;
+
 /** Whether an object with these labels is meant. */
 export const selects = ({ keys }: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean =>
   [...keys].every(([key, { isOptional, values, isExcept }]) => {

@@ -42,6 +42,11 @@ export class Accounts {
     return this.#shared.all.map(({ account }) => account);
   }
 
+  /** The most accounts that objects can have: the operator's own, and one for each GatewayAccount. */
+  get most(): number {
+    return 1 + this.#options.store().size;
+  }
+
   /** The state of the accounts, for the Lease. Accounts with the most requests come first. */
   get figures(): AccountFigures {
     const { config, clock } = this.#options;

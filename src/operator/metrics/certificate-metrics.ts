@@ -56,7 +56,8 @@ function* renewals(sources: MetricSources | undefined): Generator<[Labels, numbe
     if (!("certificateManagementStatus" in fields.shape)) continue;
     for (const { metadata, status } of sources?.counted.get(kind)?.store.list() ?? []) {
       const managed = status?.["certificateManagementStatus"] as { renewsAt?: string } | undefined;
-      yield [{ kind, object_namespace: metadata.namespace, object_name: metadata.name }, timeOf(managed?.renewsAt)];
+      const labels = { kind, object_namespace: metadata.namespace, object_name: metadata.name };
+      if (managed) yield [labels, timeOf(managed.renewsAt)];
     }
   }
 }

@@ -9,6 +9,7 @@ import { Store } from "../../runtime/cache/store.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
+import { objectMetrics } from "./object-metrics.ts";
 
 let scene: Scene;
 let registry: Registry;
@@ -19,7 +20,8 @@ beforeEach(() => {
   scene = new Scene();
   registry = new Registry();
   counted = new Map();
-  metrics = createDriftMetrics([registry], () => ({ counted }));
+  metrics = createDriftMetrics([registry]);
+  objectMetrics([registry], () => ({ counted }));
 });
 
 async function reconcileOnce(object: ManagedObject): Promise<void> {

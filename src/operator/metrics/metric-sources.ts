@@ -14,6 +14,6 @@ export interface MetricSources {
   /** By the kind that they watch. */
   watches: ReadonlyMap<string, Pick<Informer, "isConnected" | "namespaces" | "isConnectedIn">>;
   claim?: Pick<InstallationClaim, "isWaiting"> | undefined;
-  accounts: Pick<Accounts, "accountOf" | "labelOf">;
+  accounts: Pick<Accounts, "accountOf" | "most" | "labelOf">;
   clock: Clock;
 }

@@ -40,7 +40,7 @@ const accountOf = (): Account =>
   });
 
 function setSources(
-  accounts: MetricSources["accounts"] = { accountOf: () => own, labelOf: () => "" },
+  accounts: MetricSources["accounts"] = { accountOf: () => own, most: 1, labelOf: () => "" },
   watches: MetricSources["watches"] = new Map(),
 ): void {
   const informers = new Map(
@@ -194,6 +194,7 @@ describe("the age of the inventory", () => {
     add("IPPolicy", "b", { id: "ipp_2", account: "second" });
     setSources({
       accountOf: ({ status }) => (status?.account ? other : own),
+      most: 2,
       labelOf: (account) => (account === other ? "team-a/second" : ""),
     });
     await own.collection(ipPolicies).listed(clock.now(), { lane: "sync" });
@@ -218,6 +219,7 @@ describe("the age of the inventory", () => {
       accountOf() {
         throw new Waiting("AccountNotReady", "Create it");
       },
+      most: 1,
       labelOf: () => "",
     });
     expect(await series(age)).toEqual([]);

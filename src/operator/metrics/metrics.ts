@@ -47,7 +47,7 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   const sources = () => current;
   objectMetrics(registers, sources);
   const syncs = createSyncMetrics(registers);
-  const drift = createDriftMetrics(registers, sources);
+  const drift = createDriftMetrics(registers);
   certificateMetrics(registers, sources);
   inventoryMetrics(registers, sources);
   watchMetrics(registers, sources);

@@ -24,7 +24,28 @@ it("finds the accounts of objects with a remote, also when another object's acco
     if (name === "broken") throw new TypeError("a fault in the program");
     return account;
   };
-  expect(
-    accountsUsed([IPPolicy], { accounts: { accountOf: of }, informers: new Map([[IPPolicy.kind, { store }]]) }),
-  ).toEqual([account]);
+  const informers = new Map([[IPPolicy.kind, { store }]]);
+  expect(accountsUsed([IPPolicy], { accounts: { accountOf: of, most: 3 }, informers })).toEqual([account]);
+});
+
+it("looks at no more objects once it has found all accounts", () => {
+  const store = new Store<ManagedObject>();
+  const metadata = { namespace: "n", generation: 1, resourceVersion: "1" };
+  for (const name of ["one", "two", "three", "four"])
+    store.put({
+      apiVersion: "v1",
+      kind: IPPolicy.kind,
+      spec: {},
+      metadata: { ...metadata, name, uid: name },
+      status: { id: name },
+    });
+  const [own, other] = [{}, {}] as [Account, Account];
+  const asked: string[] = [];
+  const of = ({ metadata: { name } }: ManagedObject): Account => {
+    asked.push(name);
+    return name === "three" ? other : own;
+  };
+  const informers = new Map([[IPPolicy.kind, { store }]]);
+  expect(accountsUsed([IPPolicy], { accounts: { accountOf: of, most: 2 }, informers })).toEqual([own, other]);
+  expect(asked).toEqual(["one", "two", "three"]);
 });

@@ -34,22 +34,28 @@ const servers = (kind: Kind, kinds: readonly Kind[]): Kind[] =>
   kind.validity ? kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind.kind)) : [];
 
 export interface AccountLookup {
-  accounts: Pick<Accounts, "accountOf">;
+  accounts: Pick<Accounts, "accountOf" | "most">;
   informers: Stores;
 }
 
-/** The accounts in which an object of these kinds has a remote. */
+/** The accounts in which an object of these kinds has a remote. Looks at no more objects once all accounts are found. */
 export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: AccountLookup): Account[] {
-  const used = new Set<Account | undefined>();
-  for (const { kind } of kinds) {
-    for (const object of informers.get(kind)?.store.list() ?? [])
-      if (object.status?.id !== undefined) used.add(accountOf(accounts, object));
+  const used = new Set<Account>();
+  for (const object of withRemote(kinds, informers)) {
+    const account = accountOf(accounts, object);
+    if (account) used.add(account);
+    if (used.size >= accounts.most) break;
   }
-  return [...used].filter((account) => account !== undefined);
+  return [...used];
+}
+
+function* withRemote(kinds: readonly Kind[], informers: Stores): Generator<ManagedObject> {
+  for (const { kind } of kinds)
+    for (const object of informers.get(kind)?.store.list() ?? []) if (object.status?.id !== undefined) yield object;
 }
 
 /** Undefined if the object's account does not exist or may not be used: the object's own reconcile reports that. */
-export function accountOf(accounts: AccountLookup["accounts"], object: ManagedObject): Account | undefined {
+export function accountOf(accounts: Pick<Accounts, "accountOf">, object: ManagedObject): Account | undefined {
   try {
     return accounts.accountOf(object);
   } catch {

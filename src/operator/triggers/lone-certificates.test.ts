@@ -43,7 +43,7 @@ const days = (count: number) => new Date(clock.date().getTime() + count * 86_400
 function first(account = own): ReturnType<typeof firstLoneCertificate> {
   const list = (kind: string) => objects.filter((object) => object.kind === kind) as ManagedObject[];
   const informers = new Map(kinds.map(({ kind }) => [kind, { store: { list: () => list(kind) } }]));
-  const sources = { kinds, informers, accounts: { accountOf: () => own } };
+  const sources = { kinds, informers, accounts: { accountOf: () => own, most: 1 } };
   return firstLoneCertificate(sources as never, clock.date().getTime(), account);
 }
 

@@ -59,7 +59,7 @@ function begin(...randoms: number[]): () => Promise<void> {
       clock,
       log: recordingLogger(),
       resyncSeconds: SECONDS,
-      accounts: { accountOf: ({ status }) => (status?.account ? other : account) },
+      accounts: { accountOf: ({ status }) => (status?.account ? other : account), most: 2 },
       random: () => randoms.shift() ?? 0.5,
     },
     stopping.signal,

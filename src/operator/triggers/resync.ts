@@ -3,14 +3,10 @@ import type { Resource } from "../../gateway/resource.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Kind } from "../../schema/define.ts";
-import type { Accounts } from "../accounts/accounts.ts";
-import type { Stores } from "../kubernetes/indexes.ts";
-import { accountsUsed, type ListedResource, listedResources } from "./listed-resources.ts";
+import { type AccountLookup, accountsUsed, type ListedResource, listedResources } from "./listed-resources.ts";
 
-export interface ResyncOptions {
+export interface ResyncOptions extends AccountLookup {
   kinds: readonly Kind[];
-  accounts: Pick<Accounts, "accountOf">;
-  informers: Stores;
   clock: Clock;
   log: Logger;
   resyncSeconds: number;
