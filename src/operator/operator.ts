@@ -4,7 +4,7 @@ import { systemClock } from "../runtime/clock.ts";
 import type { Controller } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
 import { keyOf } from "../runtime/object.ts";
-import { isEverything, selects } from "../schema/label-selector.ts";
+import { selects } from "../schema/label-selector.ts";
 import { createSessions, namespaceOf, type Sessions } from "../sessions/sessions.ts";
 import { AccountParts, isListed } from "./account-parts.ts";
 import type { AccountObject } from "./accounts/account-objects.ts";
@@ -102,16 +102,12 @@ export function createOperator(given: OperatorOptions): Operator {
   };
 }
 
-function withCommon(given: OperatorOptions): CommonOptions {
-  const { watchSelector } = given.config;
-  return {
-    ...given,
-    clock: given.clock ?? systemClock,
-    leads: given.leads ?? (() => true),
-    // most installations have no selector, and a scrape asks for each object
-    isOurs: isEverything(watchSelector) ? () => true : ({ metadata }) => selects(watchSelector, metadata.labels),
-  };
-}
+const withCommon = (given: OperatorOptions): CommonOptions => ({
+  ...given,
+  clock: given.clock ?? systemClock,
+  leads: given.leads ?? (() => true),
+  isOurs: ({ metadata }) => selects(given.config.watchSelector, metadata.labels),
+});
 
 function recordChecker({ config, clock }: CommonOptions): RecordChecker {
   const { externalDNS, dnsResolvers, externalDNSNamespaces } = config;

@@ -45,11 +45,10 @@ export function parseLabelSelector(text: string): LabelSelector {
   return { text: text.trim(), keys };
 }
 
-/** Whether all objects are meant. */
-export const isEverything = ({ keys }: LabelSelector): boolean => keys.size === 0;
-
 /** Whether an object with these labels is meant. */
 export const selects = ({ keys }: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean =>
+  // asked for each object, and most installations have no selector
+  keys.size === 0 ||
   [...keys].every(([key, { isOptional, values, isExcept }]) => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
     return value === undefined ? isOptional : values.has(value) !== isExcept;

@@ -31,6 +31,14 @@ async function given(name = "a"): Promise<AccountScene> {
   return scene;
 }
 
+it("there are at most the operator's own account and one for each GatewayAccount", async () => {
+  const scene = await AccountScene.begin();
+  expect(scene.accounts.most).toBe(1);
+  scene.account("a");
+  scene.account("b");
+  expect(scene.accounts.most).toBe(3);
+});
+
 describe("the account of an object", () => {
   it("is the operator's own by default", async () => {
     const scene = await given("other");

@@ -12,21 +12,21 @@ type Labels = Partial<Record<(typeof labelNames)[number], string>>;
  * or that people have uploaded.
  */
 export function certificateMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
-  const gauge = (name: string, help: string, end: keyof Validity) =>
-    new Gauge({
-      name: `tunnelgateway_certificate_${name}_timestamp_seconds`,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        const observed = sources();
-        if (!observed) return;
-        for (const [labels, validity] of [...ofObjects(observed), ...ofAccounts(observed)]) {
-          if (Number.isFinite(validity[end])) this.set(labels, validity[end] / 1000);
-        }
-      },
-    });
+  const ends = [
+    { name: "start", end: "from", help: "When a certificate became valid, in seconds since 1970." },
+    { name: "expiry", end: "until", help: "When a certificate ends, in seconds since 1970." },
+  ] as const;
+  const gauges = ends.map(({ name, end, help }, index) => {
+    const metric = `tunnelgateway_certificate_${name}_timestamp_seconds`;
+    return { end, gauge: new Gauge({ name: metric, help, labelNames, registers, ...(index === 0 && { collect }) }) };
+  });
+  // prom-client calls it for the first gauge; it sets both
+  function collect(): void {
+    for (const { gauge } of gauges) gauge.reset();
+    for (const [labels, validity] of validities(sources())) {
+      for (const { gauge, end } of gauges) if (Number.isFinite(validity[end])) gauge.set(labels, validity[end] / 1000);
+    }
+  }
   new Gauge({
     name: "tunnelgateway_certificate_renewal_timestamp_seconds",
     help: "When the service renews the certificate that it manages for an object, in seconds since 1970.",
@@ -38,8 +38,12 @@ export function certificateMetrics(registers: Registry[], sources: () => MetricS
         if (Number.isFinite(renewal)) this.set(labels, renewal / 1000);
     },
   });
-  gauge("start", "When a certificate became valid, in seconds since 1970.", "from");
-  gauge("expiry", "When a certificate ends, in seconds since 1970.", "until");
+}
+
+function* validities(sources: MetricSources | undefined): Generator<[Labels, Validity]> {
+  if (!sources) return;
+  yield* ofObjects(sources);
+  yield* ofAccounts(sources);
 }
 
 function* ofObjects({ kinds, counted }: MetricSources): Generator<[Labels, Validity]> {
@@ -56,8 +60,8 @@ function* renewals(sources: MetricSources | undefined): Generator<[Labels, numbe
     if (!("certificateManagementStatus" in fields.shape)) continue;
     for (const { metadata, status } of sources?.counted.get(kind)?.store.list() ?? []) {
       const managed = status?.["certificateManagementStatus"] as { renewsAt?: string } | undefined;
-      const labels = { kind, object_namespace: metadata.namespace, object_name: metadata.name };
-      if (managed) yield [labels, timeOf(managed.renewsAt)];
+      if (!managed) continue;
+      yield [{ kind, object_namespace: metadata.namespace, object_name: metadata.name }, timeOf(managed.renewsAt)];
     }
   }
 }

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { conditionOf, type Status } from "../../objects/object.ts";
+import { conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
 import type { MetricSources } from "./metric-sources.ts";
 
 /** A gauge that counts objects by `kind` and one or two labels more. */
@@ -53,15 +53,22 @@ export function objectMetrics(registers: Registry[], sources: () => Pick<MetricS
     const gauge = new Gauge({ name, help, labelNames, registers, ...(index === 0 && { collect }) });
     return { gauge, labels, count };
   });
-  // of the first one, for all
+  // prom-client calls it for the first gauge; it sets all of them
   function collect(): void {
     for (const { gauge } of all) gauge.reset();
     for (const [kind, { store }] of sources()?.counted ?? []) {
       const tallies = all.map((one) => ({ ...one, tally: new Tally() }));
-      for (const { status } of store.list()) tallies.forEach(({ count, tally }) => void count(status, tally.add));
-      tallies.forEach(({ gauge, labels, tally }) => void tally.show(gauge, kind, labels));
+      countAll(store.list(), tallies);
+      for (const { gauge, labels, tally } of tallies) tally.show(gauge, kind, labels);
     }
   }
+}
+
+function countAll(
+  objects: readonly ManagedObject[],
+  tallies: readonly { count: Counted["count"]; tally: Tally }[],
+): void {
+  for (const { status } of objects) for (const { count, tally } of tallies) count(status, tally.add);
 }
 
 /** Counts pairs of texts. */

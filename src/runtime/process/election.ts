@@ -20,7 +20,10 @@ export interface ElectionOptions {
   leaseSeconds?: number;
   /** How long failing renewals are repeated before the lease counts as lost; default 10. */
   renewSeconds?: number;
-  /** Time from one attempt to the next, both as they are sent; default 2. One that takes longer is followed at once. */
+  /**
+   * Time from one renewal to the next, both as they are sent; default 2. One that takes longer is followed at once. A
+   * process that does not lead waits up to 2.2 times as long after each attempt.
+   */
   retrySeconds?: number;
   onChange?: (leading: boolean) => void;
   /** Labels and annotations for the Lease. Called at each write, every two seconds. */
@@ -56,8 +59,6 @@ export class LeaderElector {
   #former: Lease | undefined;
   /** When the last successful renewal was sent; undefined while not leading. */
   #renewedAt: Moment | undefined;
-  /** When the last attempt began, whatever became of it. */
-  #triedAt = 0;
   #interruptions = 0;
 
   constructor(options: ElectionOptions) {
@@ -155,9 +156,9 @@ export class LeaderElector {
     while (!(await this.#try(signal))) await sleep(clock, this.#untilNextTry(), signal);
     this.#log.info({}, "Became the leader");
     this.#elected.resolve();
-    for (;;) {
-      const next = this.#triedAt + retrySeconds * 1000;
-      await sleep(clock, Math.max(0, next - clock.now()), signal);
+    for (let sentAt = this.#renewedAt?.monotonic ?? clock.now(); ; ) {
+      await sleep(clock, sentAt + retrySeconds * 1000 - clock.now(), signal);
+      sentAt = clock.now();
       await this.#renew(signal);
     }
   }
@@ -184,7 +185,6 @@ export class LeaderElector {
   /** Tries once to take or renew the lease. False when that failed or another process holds it. */
   async #try(signal: AbortSignal): Promise<boolean> {
     const sent = momentOf(this.#options.clock);
-    this.#triedAt = sent.monotonic;
     try {
       const written = this.isLeading ? await this.#update(signal).catch(unlessConflict) : undefined;
       const lease = written ?? (await this.#take(signal));

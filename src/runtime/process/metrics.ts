@@ -50,7 +50,7 @@ export function createMetrics(registry: Registry): Metrics {
 /** Sums of other gauges. Their names end like those of counters, which `promtool check metrics` objects to. */
 const misnamed = ["resources", "handles", "requests"].map((name) => `nodejs_active_${name}_total`);
 
-/** prom-client cannot be told to leave its monitor of the event loop out. */
+/** prom-client cannot be told to leave its monitor of the event loop out. So it first looks after 24 days. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /** They measure the process, whose event loop and garbage collection would be watched anew for each registry. */
